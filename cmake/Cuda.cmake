@@ -1,0 +1,33 @@
+# The CUDA language and libraries of crossbow-cuda. Included before Kokkos is found, since a
+# Kokkos with CUDA asks for the language.
+
+if(NOT CMAKE_CUDA_COMPILER AND NOT "$ENV{CUDACXX}" AND EXISTS "/usr/local/cuda/bin/nvcc")
+  set(CMAKE_CUDA_COMPILER "/usr/local/cuda/bin/nvcc" CACHE FILEPATH "nvcc")  # often not in PATH
+endif()
+if(NOT CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "CUDA architectures, as Kokkos was built for")
+endif()
+include(CheckLanguage)
+check_language(CUDA)
+if(NOT CMAKE_CUDA_COMPILER)
+  message(FATAL_ERROR "No CUDA compiler was found. Install NVIDIA's CUDA Toolkit 12 or later, "
+    "load its module or set CUDACXX to its nvcc.")
+endif()
+enable_language(CUDA)
+string(APPEND CMAKE_CUDA_FLAGS
+       " -include ${PROJECT_SOURCE_DIR}/cmake/cuda13_compat.hpp --extended-lambda")
+
+crossbow_find(CUDAToolkit "nvidia-cuda-toolkit (or NVIDIA's own)" 12)
+find_path(CUDNN_INCLUDE_DIR cudnn.h HINTS ENV CUDNN_ROOT ${CUDAToolkit_INCLUDE_DIRS}
+          PATH_SUFFIXES include)
+find_library(CUDNN_LIBRARY cudnn HINTS ENV CUDNN_ROOT ${CUDAToolkit_LIBRARY_DIR}
+             ${CUDAToolkit_LIBRARY_ROOT} PATH_SUFFIXES lib lib64)
+mark_as_advanced(CUDNN_INCLUDE_DIR CUDNN_LIBRARY)
+if(NOT CUDNN_INCLUDE_DIR OR NOT CUDNN_LIBRARY)
+  message(FATAL_ERROR "cuDNN 9 was not found. Install NVIDIA's package libcudnn9-dev-cuda-13 (or "
+    "-12), load its module or set CUDNN_ROOT.")
+endif()
+add_library(CUDNN::cudnn UNKNOWN IMPORTED)
+set_target_properties(CUDNN::cudnn PROPERTIES
+  IMPORTED_LOCATION "${CUDNN_LIBRARY}"
+  INTERFACE_INCLUDE_DIRECTORIES "${CUDNN_INCLUDE_DIR}")

@@ -1,0 +1,82 @@
+# How a folder becomes a library, a program or a benchmark. Files are found by pattern, so that
+# adding one needs no change here: *_test.cpp and test_*.cpp go into the folder's test,
+# *_benchmark.cpp into its benchmark, main.cpp into its program, the rest into its library.
+
+# Set `result` to the .cpp files of a folder's library.
+function(crossbow_sources folder result)
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+       "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
+  list(FILTER files EXCLUDE REGEX "(_test|_benchmark|/main)\\.cpp$|/test_[a-z0-9_]*\\.cpp$")
+  set(${result} ${files} PARENT_SCOPE)
+endfunction()
+
+# Everything that sees Kokkos is compiled by nvcc in a CUDA build.
+function(crossbow_mark_cuda)
+  if(CROSSBOW_CUDA AND ARGN)
+    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
+  endif()
+endfunction()
+
+# crossbow_library(name [KOKKOS] FOLDERS ... LINK ...): the target crossbow_<name>.
+function(crossbow_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "KOKKOS" "" "FOLDERS;LINK")
+  set(sources "")
+  foreach(folder IN LISTS arg_FOLDERS)
+    crossbow_sources(${folder} files)
+    list(APPEND sources ${files})
+  endforeach()
+  if(arg_KOKKOS)
+    crossbow_mark_cuda(${sources})
+  endif()
+  if(sources)
+    add_library(crossbow_${name} STATIC ${sources})
+    target_link_libraries(crossbow_${name} PUBLIC crossbow_options ${arg_LINK})
+  else()  # a folder without sources yet
+    add_library(crossbow_${name} INTERFACE)
+    target_link_libraries(crossbow_${name} INTERFACE crossbow_options ${arg_LINK})
+  endif()
+  set_property(GLOBAL PROPERTY crossbow_folders_${name} ${arg_FOLDERS})
+  set_property(GLOBAL PROPERTY crossbow_kokkos_${name} ${arg_KOKKOS})
+  set_property(GLOBAL APPEND PROPERTY crossbow_libraries ${name})
+endfunction()
+
+# crossbow_program(name main): a program of one file over the driver.
+function(crossbow_program name main)
+  crossbow_mark_cuda(${main})
+  add_executable(${name} ${main})
+  target_link_libraries(${name} PRIVATE crossbow_driver)
+endfunction()
+
+# crossbow_benchmark(name): crossbow_<name>_benchmark of the folder's *_benchmark.cpp.
+function(crossbow_benchmark name)
+  get_property(folders GLOBAL PROPERTY crossbow_folders_${name})
+  set(sources "")
+  foreach(folder IN LISTS folders)
+    file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*_benchmark.cpp")
+    list(APPEND sources ${files})
+  endforeach()
+  if(sources)
+    crossbow_mark_cuda(${sources})
+    add_executable(crossbow_${name}_benchmark ${sources})
+    target_link_libraries(crossbow_${name}_benchmark PRIVATE crossbow_${name}
+                          benchmark::benchmark)
+  endif()
+endfunction()
+
+# crossbow_no_contraction(DIRECTORY folder | FILES patterns...): -ffp-contract=off for sources.
+function(crossbow_no_contraction kind)
+  set(files "")
+  foreach(pattern IN LISTS ARGN)
+    if(kind STREQUAL "DIRECTORY")
+      string(APPEND pattern "/*.cpp")
+    endif()
+    file(GLOB matches CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+         "${PROJECT_SOURCE_DIR}/${pattern}")
+    list(APPEND files ${matches})
+  endforeach()
+  if(files)
+    set_property(SOURCE ${files} APPEND PROPERTY COMPILE_OPTIONS
+      "$<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>"
+      "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler -ffp-contract=off --fmad=false>")
+  endif()
+endfunction()

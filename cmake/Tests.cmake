@@ -1,0 +1,66 @@
+# One GoogleTest program per folder, the oracle's trajectories, and the tests of the scripts.
+
+include(GoogleTest)
+
+set(crossbow_test_environment
+  "CROSSBOW_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
+  "CROSSBOW_CACHE=${PROJECT_SOURCE_DIR}/build/cache")
+if(TARGET crossbow)
+  list(APPEND crossbow_test_environment "CROSSBOW_PROGRAM=$<TARGET_FILE:crossbow>")
+endif()
+
+function(crossbow_add_test_program name)
+  get_property(folders GLOBAL PROPERTY crossbow_folders_${name})
+  get_property(kokkos GLOBAL PROPERTY crossbow_kokkos_${name})
+  set(sources "")
+  foreach(folder IN LISTS folders)
+    file(GLOB files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+         "${PROJECT_SOURCE_DIR}/${folder}/*_test.cpp" "${PROJECT_SOURCE_DIR}/${folder}/test_*.cpp")
+    list(APPEND sources ${files})
+  endforeach()
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  if(NOT tests)
+    return()
+  endif()
+  set(main GTest::gtest_main)
+  if(kokkos)
+    list(APPEND sources kernels/test_main.cpp)
+    list(REMOVE_DUPLICATES sources)
+    crossbow_mark_cuda(${sources})
+    set(main "")
+  endif()
+  add_executable(crossbow_${name}_test ${sources})
+  target_link_libraries(crossbow_${name}_test PRIVATE crossbow_${name} GTest::gmock ${main})
+  target_compile_definitions(crossbow_${name}_test PRIVATE
+    CROSSBOW_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CROSSBOW_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  # Listed when ctest runs, not when it is built: a build needs no working test program.
+  gtest_discover_tests(crossbow_${name}_test TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+    PROPERTIES LABELS unit TIMEOUT 300)
+endfunction()
+
+get_property(crossbow_libraries GLOBAL PROPERTY crossbow_libraries)
+foreach(name IN LISTS crossbow_libraries)
+  crossbow_add_test_program(${name})
+endforeach()
+
+file(GLOB crossbow_oracle_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/regression/oracle/*.h5")
+if(TARGET crossbow_oracle)
+  foreach(file IN LISTS crossbow_oracle_files)
+    get_filename_component(case "${file}" NAME_WE)
+    add_test(NAME oracle.${case} COMMAND crossbow_oracle "${file}")
+    set_tests_properties(oracle.${case} PROPERTIES LABELS oracle TIMEOUT 600
+      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" ENVIRONMENT "${crossbow_test_environment}")
+  endforeach()
+endif()
+
+# The tests of the scripts are shell scripts; status 77 means that this machine cannot run one.
+file(GLOB crossbow_script_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/scripts/tests/*.sh")
+foreach(file IN LISTS crossbow_script_tests)
+  get_filename_component(case "${file}" NAME_WE)
+  add_test(NAME script.${case} COMMAND bash "${file}")
+  set_tests_properties(script.${case} PROPERTIES LABELS script TIMEOUT 600
+    SKIP_RETURN_CODE 77 WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+    ENVIRONMENT "${crossbow_test_environment}")
+endforeach()

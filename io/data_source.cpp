@@ -1,0 +1,212 @@
+#include "io/data_source.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <system_error>
+
+#include "base/error.hpp"
+
+#include "io/file_digest.hpp"
+
+namespace crossbow {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Where build/<preset>/crossbow was built; empty if that cannot be told.
+fs::path source_tree() {
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  return failed ? fs::path() : program.parent_path().parent_path().parent_path();
+}
+
+std::vector<std::string> without_repetitions(const std::vector<fs::path>& paths) {
+  std::vector<std::string> places;
+  for (const fs::path& path : paths) {
+    const std::string place = path.lexically_normal().string();
+    if (std::find(places.begin(), places.end(), place) == places.end()) {
+      places.push_back(place);
+    }
+  }
+  return places;
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code failed;
+  return fs::is_directory(path, failed);
+}
+
+bool exists(const std::string& path) {
+  std::error_code failed;
+  return fs::exists(path, failed);
+}
+
+// A place holds folders named like data sets, or (--data-path, CROSSBOW_DATA) is such a
+// folder.
+std::optional<std::string> find_in(const std::string& place, const std::string& name) {
+  const fs::path folder(place);
+  const fs::path last =
+      folder.has_filename() ? folder.filename() : folder.parent_path().filename();
+  if (const std::string inside = (folder / name).string();
+      is_idx_folder(inside) || (name.ends_with(".h5") && exists(inside))) {
+    return inside;
+  }
+  return last == name && is_idx_folder(place) ? std::optional(place) : std::nullopt;
+}
+
+std::string remedy_for(const std::string& name) {
+  const std::string or_path = " or give its place with --data-path or CROSSBOW_DATA";
+  if (name == "fashion-mnist") {
+    return "Install Debian's package dataset-fashion-mnist" + or_path;
+  }
+  if (name == "mnist") {
+    return "Run scripts/get_data mnist" + or_path;
+  }
+  return "Give the path of an .h5 file or of a folder of IDX files," + or_path;
+}
+
+[[noreturn]] void fail_not_found(const std::string& name,
+                                 const std::vector<std::string>& places) {
+  std::string list;
+  for (const std::string& place : places) {
+    list += (list.empty() ? "" : ", ") + place;
+  }
+  throw Error(ExitCode::data,
+              ErrorText{.what = "the data set '" + name + "' is not found",
+                        .why = "looked in " + list,
+                        .where = "",
+                        .remedy = remedy_for(name)});
+}
+
+// A path is taken as it is; a bare name is looked for, then taken as a path.
+std::string locate(const std::string& name, const DataSearch& search) {
+  const bool is_path = name.find('/') != std::string::npos;
+  if (is_path || (name.ends_with(".h5") && exists(name))) {
+    return name;
+  }
+  std::vector<std::string> places = search_places(search);
+  for (const std::string& place : places) {
+    if (const auto found = find_in(place, name)) {
+      return *found;
+    }
+  }
+  if (exists(name)) {
+    return name;
+  }
+  places.emplace_back("the working directory");
+  fail_not_found(name, places);
+}
+
+std::optional<Dataset> read_cached(const std::string& file,
+                                   const std::string& digest,
+                                   const Notice& notice) {
+  if (!exists(file)) {
+    return std::nullopt;
+  }
+  try {
+    Dataset data = read_dataset(file);
+    if (data.digest == digest) {
+      return data;
+    }
+    say(notice, "the cached import " + file + " is of other data; importing again");
+  } catch (const Error& error) {
+    say(notice,
+        std::string("the cached import cannot be used: ") + error.what() +
+            ". Importing again");
+  }
+  return std::nullopt;
+}
+
+void keep_in_cache(const std::string& file, const Dataset& data, const Notice& notice) {
+  try {
+    std::error_code failed;
+    fs::create_directories(fs::path(file).parent_path(), failed);
+    write_dataset(file, data);
+    say(notice, "imported " + data.source + " once into " + file);
+  } catch (const Error& error) {
+    say(notice,
+        std::string("the import is not kept for the next run: ") + error.what() +
+            ". CROSSBOW_CACHE names another folder");
+  }
+}
+
+Dataset load_idx(const std::string& folder, Split split, const Notice& notice) {
+  const std::string cache = cache_folder();
+  if (cache.empty()) {
+    say(notice,
+        "the import of " + folder + " is not kept for the next run: no HOME is set");
+    return import_idx(folder, split);
+  }
+  const IdxPair pair = find_idx_pair(folder, split);
+  const std::string digest = sha256_of_files({pair.images, pair.labels});
+  if (auto cached =
+          read_cached((fs::path(cache) / (digest + ".h5")).string(), digest, notice)) {
+    cached->source = pair.images + " and " + pair.labels;
+    return *std::move(cached);
+  }
+  Dataset data = import_idx(folder, split);
+  keep_in_cache((fs::path(cache) / (data.digest + ".h5")).string(), data, notice);
+  return data;
+}
+
+}  // namespace
+
+std::vector<std::string> search_places(const DataSearch& search) {
+  std::vector<fs::path> places(search.extra_paths.begin(), search.extra_paths.end());
+  std::istringstream entries(environment("CROSSBOW_DATA"));
+  for (std::string entry; std::getline(entries, entry, ':');) {
+    if (!entry.empty()) {
+      places.emplace_back(entry);
+    }
+  }
+  std::error_code failed;
+  const fs::path here = fs::current_path(failed);
+  const fs::path tree = source_tree();
+  for (const char* place : {"inputs/data", "../shared/data"}) {
+    places.push_back(here / place);
+    if (!tree.empty()) {
+      places.push_back(tree / place);
+    }
+  }
+  places.emplace_back("/usr/share/datasets");
+  if (!tree.empty()) {
+    places.push_back(tree / ".deps/usr/share/datasets");
+  }
+  return without_repetitions(places);
+}
+
+std::string cache_folder() {
+  if (const std::string own = environment("CROSSBOW_CACHE"); !own.empty()) {
+    return own;
+  }
+  const std::string user = environment("XDG_CACHE_HOME");
+  if (!user.empty() && fs::path(user).is_absolute()) {
+    return (fs::path(user) / "crossbow").string();
+  }
+  const std::string home = environment("HOME");
+  return home.empty() ? "" : (fs::path(home) / ".cache/crossbow").string();
+}
+
+Dataset load_data(const std::string& name_or_path,
+                  Split split,
+                  const DataSearch& search,
+                  const Notice& notice) {
+  CROSSBOW_VALIDATE(!name_or_path.empty(),
+                    ExitCode::data,
+                    {.what = "the name of the " + to_string(split) + " data is empty",
+                     .why = "",
+                     .where = "",
+                     .remedy = "Give data." + to_string(split)});
+  const std::string found = locate(name_or_path, search);
+  return is_folder(found) ? load_idx(found, split, notice) : read_dataset(found);
+}
+
+}  // namespace crossbow

@@ -1,0 +1,40 @@
+#pragma once
+// Finds the data that a deck names and loads it: an HDF5 data set, a folder of IDX files,
+// or the name of one, looked for in a list of places. Reading IDX files happens once: the
+// result is kept as HDF5 in a cache, under the digest of the files' bytes, so that it is
+// never stale.
+
+#include <string>
+#include <vector>
+
+#include "base/notice.hpp"
+
+#include "io/dataset_file.hpp"
+#include "io/importers/idx.hpp"
+
+namespace crossbow {
+
+struct DataSearch {
+  std::vector<std::string> extra_paths;  // of --data-path, looked at first
+};
+
+/// Return the folders that a name is looked for in, best first: `extra_paths`;
+/// CROSSBOW_DATA (colon-separated); inputs/data of the working directory and of the
+/// source tree that holds the program (../../ of its folder); ../shared/data beside both;
+/// /usr/share/datasets; and .deps/usr/share/datasets of the source tree.
+std::vector<std::string> search_places(const DataSearch& search);
+
+/// Return the folder of the cache: CROSSBOW_CACHE, else $XDG_CACHE_HOME/crossbow, else
+/// ~/.cache/crossbow; empty if none of the variables is set.
+std::string cache_folder();
+
+/// Load one split of `name_or_path`: an .h5 file (one file is one split), a folder of IDX
+/// files, or a name such as "digits". `notice` hears of an import and of a cache that
+/// cannot be used. Throws Error(data): not found (every place looked at, and a remedy),
+/// or what is wrong in a file.
+Dataset load_data(const std::string& name_or_path,
+                  Split split,
+                  const DataSearch& search,
+                  const Notice& notice);
+
+}  // namespace crossbow

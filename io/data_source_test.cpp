@@ -1,0 +1,220 @@
+#include "io/data_source.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/file_digest.hpp"
+#include "io/test_support.hpp"
+
+namespace crossbow {
+namespace {
+
+namespace fs = std::filesystem;
+
+using testing_support::Bytes;
+using testing_support::expect_error;
+using testing_support::read_bytes;
+using testing_support::TestFolder;
+using testing_support::Variable;
+using testing_support::write_bytes;
+using testing_support::write_text;
+
+// One image of one pixel, with the given values.
+void write_idx(const std::string& folder, std::uint8_t pixel, std::uint8_t label) {
+  fs::create_directories(folder);
+  write_bytes(folder + "/train-images-idx3-ubyte",
+              {0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, pixel});
+  write_bytes(folder + "/train-labels-idx1-ubyte", {0, 0, 8, 1, 0, 0, 0, 1, label});
+}
+
+class DataSourceTest : public testing::Test {
+ protected:
+  DataSourceTest() : here_(fs::current_path()) { fs::current_path(folder_.path()); }
+  ~DataSourceTest() override { fs::current_path(here_); }
+
+  Dataset load(const std::string& name, const DataSearch& search = {}) {
+    lines_.clear();
+    return load_data(name, Split::train, search, [this](const std::string& line) {
+      lines_.push_back(line);
+    });
+  }
+  std::vector<std::string> cached() const {
+    std::vector<std::string> files;
+    for (const auto& entry : fs::directory_iterator(folder_ / "cache")) {
+      files.push_back(entry.path().string());
+    }
+    return files;
+  }
+
+  TestFolder folder_;
+  fs::path here_;
+  Variable cache_{"CROSSBOW_CACHE", folder_ / "cache"};
+  Variable data_{"CROSSBOW_DATA", ""};
+  std::vector<std::string> lines_;
+};
+
+TEST_F(DataSourceTest, AFolderIsImportedOnceAndThenReadFromTheCache) {
+  write_idx(folder_ / "some", 51, 3);
+  const Dataset first = load("./some");
+  ASSERT_EQ(lines_.size(), 1U);
+  EXPECT_NE(lines_[0].find("imported"), std::string::npos);
+  ASSERT_EQ(cached().size(), 1U);
+  const Dataset second = load("./some");
+  EXPECT_TRUE(lines_.empty());
+  EXPECT_EQ(second.images, first.images);
+  EXPECT_EQ(second.labels, (std::vector<std::int32_t>{3}));
+  EXPECT_EQ(second.classes, 4);
+  EXPECT_DOUBLE_EQ(second.mean, 0.2);
+  EXPECT_EQ(second.source, first.source);
+  EXPECT_EQ(second.digest, first.digest);
+}
+
+TEST_F(DataSourceTest, ChangedFilesAreNeverTakenFromTheCache) {
+  write_idx(folder_ / "some", 51, 3);
+  load("./some");
+  const auto time = fs::last_write_time(folder_ / "some/train-images-idx3-ubyte");
+  write_idx(folder_ / "some", 52, 3);
+  fs::last_write_time(folder_ / "some/train-images-idx3-ubyte", time);
+  EXPECT_EQ(load("./some").images, Bytes{52});
+  EXPECT_EQ(cached().size(), 2U);
+}
+
+TEST_F(DataSourceTest, ADamagedCacheIsToldAndReplaced) {
+  write_idx(folder_ / "some", 51, 3);
+  load("./some");
+  const std::string file = cached().at(0);
+  const Bytes whole = read_bytes(file);
+  write_bytes(file, Bytes(whole.begin(), whole.begin() + 200));
+  EXPECT_EQ(load("./some").images, Bytes{51});
+  ASSERT_EQ(lines_.size(), 2U);
+  EXPECT_NE(lines_[0].find(file), std::string::npos) << lines_[0];
+  load("./some");
+  EXPECT_TRUE(lines_.empty());
+}
+
+TEST_F(DataSourceTest, ACacheThatCannotBeWrittenIsOneLineAndNoError) {
+  write_idx(folder_ / "some", 51, 3);
+  write_text(folder_ / "file", "");
+  const Variable cache("CROSSBOW_CACHE", folder_ / "file/cache");
+  EXPECT_EQ(load("./some").images, Bytes{51});
+  ASSERT_EQ(lines_.size(), 1U);
+  EXPECT_NE(lines_[0].find("CROSSBOW_CACHE"), std::string::npos) << lines_[0];
+}
+
+TEST_F(DataSourceTest, TwoProcessesMayImportAtOnce) {
+  write_idx(folder_ / "some", 51, 3);
+  std::vector<pid_t> children;
+  for (int i = 0; i < 4; ++i) {
+    children.push_back(fork());
+    if (children.back() == 0) {
+      _exit(load("./some").images == Bytes{51} ? 0 : 1);
+    }
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  EXPECT_EQ(cached().size(), 1U);
+  EXPECT_EQ(load("./some").images, Bytes{51});
+  EXPECT_TRUE(lines_.empty());
+}
+
+TEST_F(DataSourceTest, AnHdf5FileIsReadAsItIs) {
+  write_idx(folder_ / "some", 51, 3);
+  write_dataset(folder_ / "one.h5", import_idx(folder_ / "some", Split::train));
+  EXPECT_EQ(load("one.h5").images, Bytes{51});
+  EXPECT_EQ(load(folder_ / "one.h5").images, Bytes{51});
+  EXPECT_FALSE(fs::exists(folder_ / "cache"));
+  fs::create_directories(folder_ / "place");
+  fs::rename(folder_ / "one.h5", folder_ / "place/one.h5");
+  EXPECT_EQ(load("one.h5", {.extra_paths = {folder_ / "place"}}).images, Bytes{51});
+}
+
+TEST_F(DataSourceTest, PlacesAreLookedAtInOrder) {
+  write_idx(folder_ / "a/set", 1, 0);
+  write_idx(folder_ / "b/set", 2, 0);
+  write_idx(folder_ / "c/set", 3, 0);
+  write_idx(folder_ / "inputs/data/set", 4, 0);
+  write_idx(folder_ / "set", 5, 0);
+  fs::create_directories(folder_ / "empty/set");
+  const Variable data("CROSSBOW_DATA",
+                      folder_ / "empty" + "::" + (folder_ / "b") + ":" + (folder_ / "c"));
+  EXPECT_EQ(load("set", {.extra_paths = {folder_ / "a"}}).images, Bytes{1});
+  EXPECT_EQ(load("set", {.extra_paths = {folder_ / "a/set"}}).images, Bytes{1});
+  EXPECT_EQ(load("set").images, Bytes{2});
+  fs::remove_all(folder_ / "b");
+  EXPECT_EQ(load("set").images, Bytes{3});
+  fs::remove_all(folder_ / "c");
+  EXPECT_EQ(load("set").images, Bytes{4});
+  fs::remove_all(folder_ / "inputs");
+  EXPECT_EQ(load("set").images, Bytes{5});
+  EXPECT_EQ(load("./set").images, Bytes{5});
+}
+
+TEST_F(DataSourceTest, ThePlacesAreTheDocumentedOnes) {
+  const std::string here = fs::current_path().string();
+  const std::vector<std::string> places = search_places({.extra_paths = {"/x"}});
+  const auto at = [&](const std::string& place) {
+    return std::find(places.begin(), places.end(), place) - places.begin();
+  };
+  EXPECT_EQ(at("/x"), 0);
+  EXPECT_EQ(at(here + "/inputs/data"), 1);
+  const std::string above = fs::path(here).parent_path().string();
+  EXPECT_LT(at(here + "/inputs/data"), at(above + "/shared/data"));
+  EXPECT_LT(at(above + "/shared/data"), at("/usr/share/datasets"));
+  const std::string tree =
+      fs::canonical("/proc/self/exe").parent_path().parent_path().parent_path().string();
+  EXPECT_NE(at((fs::path(tree) / "inputs/data").string()), std::ssize(places));
+  EXPECT_NE(at((fs::path(tree) / ".deps/usr/share/datasets").string()),
+            std::ssize(places));
+}
+
+TEST_F(DataSourceTest, WhatIsNotFoundNamesEveryPlaceAndARemedy) {
+  const DataSearch search{.extra_paths = {"/nowhere/x"}};
+  expect_error([&] { load("no-such-set", search); },
+               {"'no-such-set' is not found",
+                "/nowhere/x",
+                fs::current_path().string() + "/inputs/data",
+                "/usr/share/datasets",
+                "--data-path",
+                "CROSSBOW_DATA"});
+  if (!fs::exists("/usr/share/datasets/mnist")) {
+    expect_error([&] { load("mnist", search); }, {"scripts/get_data mnist"});
+  }
+  if (!fs::exists("/usr/share/datasets/fashion-mnist")) {
+    expect_error([&] { load("fashion-mnist", search); }, {"dataset-fashion-mnist"});
+  }
+  expect_error([&] { load("./none.h5"); }, {"./none.h5", "No such file"});
+  expect_error([&] { load(""); }, {"data.train"});
+}
+
+TEST_F(DataSourceTest, TheEmbeddedDigitsAreFoundByName) {
+  const DataSearch search{
+      .extra_paths = {std::string(CROSSBOW_SOURCE_DIR) + "/inputs/data"}};
+  EXPECT_EQ(load("digits", search).n, 1437);
+  EXPECT_EQ(load_data("digits", Split::test, search, {}).n, 360);
+  EXPECT_EQ(
+      load("digits", search).digest,
+      sha256_of_files({search.extra_paths[0] + "/digits/train-images-idx3-ubyte.gz",
+                       search.extra_paths[0] + "/digits/train-labels-idx1-ubyte.gz"}));
+}
+
+TEST_F(DataSourceTest, TheCacheFollowsTheEnvironment) {
+  EXPECT_EQ(cache_folder(), folder_ / "cache");
+  const Variable none("CROSSBOW_CACHE", "");
+  const Variable user("XDG_CACHE_HOME", "/var/user");
+  EXPECT_EQ(cache_folder(), "/var/user/crossbow");
+  const Variable relative("XDG_CACHE_HOME", "relative");
+  const Variable home("HOME", "/home/me");
+  EXPECT_EQ(cache_folder(), "/home/me/.cache/crossbow");
+}
+
+}  // namespace
+}  // namespace crossbow

@@ -1,0 +1,170 @@
+#include "io/dataset_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+
+#include "io/h5_handle.hpp"
+
+namespace crossbow {
+namespace {
+
+constexpr const char* dataset_format = "crossbow-dataset";
+constexpr std::int64_t dataset_version = 1;
+constexpr std::int64_t attribute_bytes =
+    1 << 16;  // generous room for everything but the arrays
+
+std::string text_of(std::int64_t value) {
+  return std::to_string(value);
+}
+
+void require(bool good, const std::string& what, const std::string& where) {
+  CROSSBOW_VALIDATE(
+      good,
+      ExitCode::data,
+      {.what = what, .why = "", .where = where, .remedy = "Import the data set again"});
+}
+
+int to_size(std::int64_t extent, const std::string& name, const std::string& where) {
+  const bool fits = extent > 0 && extent <= std::numeric_limits<int>::max();
+  require(
+      fits, name + " is " + text_of(extent) + " and must be from 1 to 2147483647", where);
+  return static_cast<int>(extent);
+}
+
+void check_labels(const Dataset& data, const std::string& where) {
+  for (std::size_t i = 0; i < data.labels.size(); ++i) {
+    const std::int32_t label = data.labels[i];
+    CROSSBOW_VALIDATE(label >= 0 && label < data.classes,
+                      ExitCode::data,
+                      {.what = "label " + text_of(label) + " of sample " +
+                               std::to_string(i) + " is out of range",
+                       .why = "the data set has " + text_of(data.classes) + " classes",
+                       .where = where,
+                       .remedy = "Import the data set again"});
+  }
+}
+
+void check_format(const H5File& file) {
+  const std::string format = file.has_attribute("format") ? file.read_text("format") : "";
+  CROSSBOW_VALIDATE(format == dataset_format,
+                    ExitCode::data,
+                    {.what = file.path() + " is not a data set of crossbow",
+                     .why = "its attribute 'format' is '" + format + "' instead of '" +
+                            dataset_format + "'",
+                     .where = "",
+                     .remedy = "Make one with `crossbow import`"});
+  const std::int64_t version = file.read_integer("version");
+  CROSSBOW_VALIDATE(
+      version == dataset_version,
+      ExitCode::data,
+      {.what = "version " + text_of(version) + " of the data set is unknown",
+       .why = "this program reads version " + text_of(dataset_version),
+       .where = file.path(),
+       .remedy = "Import the data set again with this program"});
+}
+
+void read_shape(const H5File& file, Dataset& data) {
+  const H5Shape shape = file.shape("images");
+  const std::string where = file.path() + ", /images";
+  require(
+      shape.size() == 4, "shape " + to_string(shape) + " is not n x h x w x c", where);
+  data.n = shape[0];
+  data.h = to_size(shape[1], "the height", where);
+  data.w = to_size(shape[2], "the width", where);
+  data.c = to_size(shape[3], "the number of channels", where);
+  const H5Shape labels = file.shape("labels");
+  require(labels.size() == 1 && labels[0] == data.n,
+          "labels of shape " + to_string(labels) + " do not fit " + text_of(data.n) +
+              " images",
+          file.path());
+}
+
+}  // namespace
+
+std::int64_t sample_bytes(const Dataset& data) {
+  return static_cast<std::int64_t>(data.h) * data.w * data.c;
+}
+
+void compute_statistics(Dataset& data) {
+  std::uint64_t sum = 0;
+  std::uint64_t squares = 0;  // 255^2 * 2^47 values fit
+  for (const std::uint8_t value : data.images) {
+    sum += value;
+    squares += static_cast<std::uint64_t>(value) * value;
+  }
+  const auto count = static_cast<long double>(data.images.size());
+  const long double mean = sum / count;
+  const long double variance = std::max(squares / count - mean * mean, 0.0L);
+  data.mean = static_cast<double>(mean / 255);
+  data.std = static_cast<double>(std::sqrt(variance) / 255);
+}
+
+void check_dataset(const Dataset& data, const std::string& where) {
+  require(data.n > 0, "the data set has no samples", where);
+  const std::int64_t values = h5_element_count({data.n, data.h, data.w, data.c}, where);
+  require(values > 0, "the images have no pixels", where);
+  require(
+      values == static_cast<std::int64_t>(data.images.size()),
+      std::to_string(data.images.size()) + " bytes of images are not " + text_of(values),
+      where);
+  require(data.n == static_cast<std::int64_t>(data.labels.size()),
+          std::to_string(data.labels.size()) + " labels are not one for each of " +
+              text_of(data.n) + " images",
+          where);
+  require(data.classes > 0, text_of(data.classes) + " classes are not possible", where);
+  require(data.class_names.empty() ||
+              data.class_names.size() == static_cast<std::size_t>(data.classes),
+          std::to_string(data.class_names.size()) +
+              " class names are not one for each of " + text_of(data.classes) +
+              " classes",
+          where);
+  const bool good = std::isfinite(data.mean) && std::isfinite(data.std) && data.std >= 0;
+  require(good, "mean or std is not a usable number", where);
+  check_labels(data, where);
+}
+
+void write_dataset(const std::string& path, const Dataset& data) {
+  check_dataset(data, path);
+  AtomicFile target(path,
+                    data.n * (sample_bytes(data) + std::int64_t{4}) + attribute_bytes);
+  H5File file = H5File::create(target);
+  file.write_text("format", dataset_format);
+  file.write_integer("version", dataset_version);
+  file.write_integer("classes", data.classes);
+  if (!data.class_names.empty()) {
+    file.write_texts("class_names", data.class_names);
+  }
+  file.write_number("mean", data.mean);
+  file.write_number("std", data.std);
+  file.write_text("source", data.source);
+  file.write_text("sha256", data.digest);
+  const H5Storage storage{.chunk_bytes = 1 << 20};
+  file.write("images", {data.n, data.h, data.w, data.c}, data.images.data(), storage);
+  file.write("labels", {data.n}, data.labels.data(), storage);
+  file.close();
+  target.commit();
+}
+
+Dataset read_dataset(const std::string& path) {
+  const H5File file = H5File::open(path);
+  check_format(file);
+  Dataset data;
+  read_shape(file, data);
+  data.classes = to_size(file.read_integer("classes"), "the number of classes", path);
+  if (file.has_attribute("class_names")) {
+    data.class_names = file.read_texts("class_names");
+  }
+  data.mean = file.read_number("mean");
+  data.std = file.read_number("std");
+  data.source = file.read_text("source");
+  data.digest = file.read_text("sha256");
+  data.images = file.read<std::uint8_t>("images");
+  data.labels = file.read<std::int32_t>("labels");
+  check_dataset(data, path);
+  return data;
+}
+
+}  // namespace crossbow

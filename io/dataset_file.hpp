@@ -1,0 +1,41 @@
+#pragma once
+// One split of an image data set: in memory, and as the HDF5 file that `crossbow import`
+// writes (io/README.md has the format).
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace crossbow {
+
+/// One split, whole in memory.
+struct Dataset {
+  std::int64_t n = 0;  // samples
+  int h = 0, w = 0, c = 0;
+  int classes = 0;
+  std::vector<std::uint8_t> images;      // (n, h, w, c)
+  std::vector<std::int32_t> labels;      // (n), each 0 <= label < classes
+  std::vector<std::string> class_names;  // (classes) or empty
+  double mean = 0;                       // of value / 255 over all pixels
+  double std = 0;                        // of the same, over all pixels (no n - 1)
+  std::string source;                    // what it was imported from
+  std::string digest;                    // SHA-256 of the source's bytes, hexadecimal
+};
+
+/// Return the bytes that a sample's image has (h * w * c).
+std::int64_t sample_bytes(const Dataset& data);
+
+/// Set `mean` and `std` from the images, exactly summed.
+void compute_statistics(Dataset& data);
+
+/// Check sizes, counts and labels; throw Error(data) with file `where`, sample and value.
+void check_dataset(const Dataset& data, const std::string& where);
+
+/// Write `data` to `path` atomically. Throws Error(data) with path, reason and bytes
+/// needed; then a file that was there is as it was.
+void write_dataset(const std::string& path, const Dataset& data);
+
+/// Read and check a file of `write_dataset`; throw Error(data) with path, what and value.
+Dataset read_dataset(const std::string& path);
+
+}  // namespace crossbow

@@ -1,0 +1,33 @@
+#include "io/run_record.hpp"
+
+#include <vector>
+
+#include "base/error.hpp"
+
+#include "io/atomic_file.hpp"
+#include "io/file_bytes.hpp"
+
+namespace crossbow {
+
+void write_run_record(const std::string& path, const nlohmann::json& record) {
+  const auto replace = nlohmann::json::error_handler_t::replace;
+  const std::string text = record.dump(2, ' ', false, replace) + "\n";
+  AtomicFile target(path, static_cast<std::int64_t>(text.size()));
+  target.write(text);
+  target.commit();
+}
+
+nlohmann::json read_run_record(const std::string& path) {
+  const std::vector<std::uint8_t> bytes = read_file(path);
+  try {
+    return nlohmann::json::parse(bytes);
+  } catch (const nlohmann::json::parse_error& failure) {
+    throw Error(ExitCode::data,
+                ErrorText{.what = "the run record is not JSON",
+                          .why = failure.what(),
+                          .where = path,
+                          .remedy = "Restore the file or run again"});
+  }
+}
+
+}  // namespace crossbow

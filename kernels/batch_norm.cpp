@@ -1,0 +1,306 @@
+#include "kernels/batch_norm.hpp"
+
+#include "base/contract.hpp"
+
+#include "kernels/channel_reduction.hpp"
+
+namespace crossbow {
+namespace {
+
+/// Rows of a host work item of the element-wise passes.
+constexpr std::int64_t rows_per_item = 64;
+
+/// Mean (a) and sum of squared deviations (b) of x (rows, channels), by Chan, Golub &
+/// LeVeque's merge of pieces: one pass over memory, and no cancellation for channels
+/// whose mean is large against their deviation.
+struct Moments {
+  BatchNormShape shape;
+  const float* x;
+  float* running_mean;
+  float* running_variance;
+  float* saved_mean;
+  float* saved_inverse_std;
+
+  template <int W>
+  KOKKOS_FUNCTION void accumulate(const RowRange& rows,
+                                  std::int64_t channel,
+                                  ChannelSums<W>& sums) const {
+    for (std::int64_t begin = rows.begin; begin < rows.end; begin += reduction_rows) {
+      const std::int64_t end =
+          begin + reduction_rows < rows.end ? begin + reduction_rows : rows.end;
+      const auto count = static_cast<float>(end - begin);
+      float mean[W] = {}, squares[W] = {};
+      for (std::int64_t row = begin; row < end; ++row) {
+        for (int k = 0; k < W; ++k) {
+          mean[k] += x[row * shape.c + channel + k];
+        }
+      }
+      for (int k = 0; k < W; ++k) {
+        mean[k] /= count;
+      }
+      for (std::int64_t row = begin; row < end; ++row) {
+        for (int k = 0; k < W; ++k) {
+          const float deviation = x[row * shape.c + channel + k] - mean[k];
+          squares[k] += deviation * deviation;
+        }
+      }
+      const double share = count / (sums.count + count);
+      for (int k = 0; k < W; ++k) {
+        const double delta = mean[k] - sums.a[k];
+        sums.a[k] += delta * share;
+        sums.b[k] += squares[k] + delta * delta * sums.count * share;
+      }
+      sums.count += count;
+    }
+  }
+
+  KOKKOS_FUNCTION static void merge(ChannelSums<1>& into, const ChannelSums<1>& other) {
+    if (other.count > 0) {
+      const double share = other.count / (into.count + other.count);
+      const double delta = other.a[0] - into.a[0];
+      into.a[0] += delta * share;
+      into.b[0] += other.b[0] + delta * delta * into.count * share;
+      into.count += other.count;
+    }
+  }
+
+  KOKKOS_FUNCTION void finish(std::int64_t channel, const ChannelSums<1>& sums) const {
+    const double mean = sums.a[0], variance = sums.b[0] / sums.count;
+    const double unbiased = sums.count > 1 ? sums.b[0] / (sums.count - 1) : variance;
+    saved_mean[channel] = static_cast<float>(mean);
+    saved_inverse_std[channel] =
+        static_cast<float>(1 / Kokkos::sqrt(variance + shape.epsilon));
+    running_mean[channel] = static_cast<float>(
+        running_mean[channel] + shape.momentum * (mean - running_mean[channel]));
+    running_variance[channel] =
+        static_cast<float>(running_variance[channel] +
+                           shape.momentum * (unbiased - running_variance[channel]));
+  }
+};
+
+/// y = (x - mean) factor + shift, where factor = scale / standard deviation.
+struct Normalise {
+  std::int64_t channels;
+  const float* x;
+  const float* mean;
+  const float* inverse_std;  // null: from variance and epsilon
+  const float* variance;
+  float epsilon;
+  const float* scale;
+  const float* shift;
+  float* y;
+
+  template <int W>
+  KOKKOS_FUNCTION void apply(const RowRange& rows, std::int64_t channel) const {
+    float center[W], factor[W], offset[W];
+    for (int k = 0; k < W; ++k) {
+      const std::int64_t c = channel + k;
+      const float inverse = inverse_std != nullptr
+                                ? inverse_std[c]
+                                : 1 / Kokkos::sqrt(variance[c] + epsilon);
+      center[k] = mean[c];
+      factor[k] = scale[c] * inverse;
+      offset[k] = shift[c];
+    }
+    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+      const float* const in = x + row * channels + channel;
+      float* const out = y + row * channels + channel;
+#pragma GCC ivdep
+      for (int k = 0; k < W; ++k) {
+        out[k] = (in[k] - center[k]) * factor[k] + offset[k];
+      }
+    }
+  }
+};
+
+/// dshift = sum of dy (a); dscale = sum of dy xhat with xhat = (x - mean) / std (b).
+struct NormGradientSums : AddMerge {
+  std::int64_t channels;
+  const float* x;
+  const float* dy;
+  const float* mean;
+  const float* inverse_std;
+  float* dscale;
+  float* dshift;
+
+  template <int W>
+  KOKKOS_FUNCTION void accumulate(const RowRange& rows,
+                                  std::int64_t channel,
+                                  ChannelSums<W>& sums) const {
+    float center[W];
+    for (int k = 0; k < W; ++k) {
+      center[k] = mean[channel + k];
+    }
+    for (std::int64_t begin = rows.begin; begin < rows.end; begin += reduction_rows) {
+      const std::int64_t end =
+          begin + reduction_rows < rows.end ? begin + reduction_rows : rows.end;
+      float sum[W] = {}, product[W] = {};
+      for (std::int64_t row = begin; row < end; ++row) {
+        for (int k = 0; k < W; ++k) {
+          const float gradient = dy[row * channels + channel + k];
+          sum[k] += gradient;
+          product[k] += gradient * (x[row * channels + channel + k] - center[k]);
+        }
+      }
+      for (int k = 0; k < W; ++k) {
+        sums.a[k] += sum[k];
+        sums.b[k] += product[k];
+      }
+    }
+  }
+
+  KOKKOS_FUNCTION void finish(std::int64_t channel, const ChannelSums<1>& sums) const {
+    dshift[channel] = static_cast<float>(sums.a[0]);
+    dscale[channel] = static_cast<float>(sums.b[0] * inverse_std[channel]);
+  }
+};
+
+/// dx = scale / std (dy - (dshift + xhat dscale) / rows).
+struct NormGradient {
+  std::int64_t rows, channels;
+  const float* x;
+  const float* dy;
+  const float* mean;
+  const float* inverse_std;
+  const float* scale;
+  const float* dscale;
+  const float* dshift;
+  float* dx;
+
+  template <int W>
+  KOKKOS_FUNCTION void apply(const RowRange& range, std::int64_t channel) const {
+    float center[W], factor[W], constant[W], slope[W];
+    for (int k = 0; k < W; ++k) {
+      const std::int64_t c = channel + k;
+      center[k] = mean[c];
+      factor[k] = scale[c] * inverse_std[c];
+      constant[k] = dshift[c] / static_cast<float>(rows);
+      slope[k] = dscale[c] * inverse_std[c] / static_cast<float>(rows);
+    }
+    for (std::int64_t row = range.begin; row < range.end; ++row) {
+      const float* const in = x + row * channels + channel;
+      const float* const gradient = dy + row * channels + channel;
+      float* const out = dx + row * channels + channel;
+#pragma GCC ivdep
+      for (int k = 0; k < W; ++k) {
+        out[k] = factor[k] * (gradient[k] - constant[k] - (in[k] - center[k]) * slope[k]);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+template <class Exec>
+void batch_norm_forward(const Exec& exec,
+                        const BatchNormShape& shape,
+                        ConstSpan<Exec> x,
+                        const BatchNormState<Exec>& state,
+                        Span<Exec> y) {
+  CROSSBOW_EXPECT(has_size(x, shape.rows * shape.c) && has_size(y, x.size()));
+  CROSSBOW_EXPECT(has_size(state.saved_mean, shape.c));
+  if (shape.rows == 0) {
+    return;
+  }
+  reduce_channels(exec,
+                  "crossbow::batch_norm_moments",
+                  shape.rows,
+                  shape.c,
+                  Moments{shape,
+                          x.data(),
+                          state.running_mean.data(),
+                          state.running_variance.data(),
+                          state.saved_mean.data(),
+                          state.saved_inverse_std.data()});
+  for_each_tile(exec,
+                "crossbow::batch_norm_forward",
+                {shape.rows, shape.c, rows_per_item},
+                Normalise{shape.c,
+                          x.data(),
+                          state.saved_mean.data(),
+                          state.saved_inverse_std.data(),
+                          nullptr,
+                          shape.epsilon,
+                          state.scale.data(),
+                          state.shift.data(),
+                          y.data()});
+}
+
+template <class Exec>
+void batch_norm_inference(const Exec& exec,
+                          const BatchNormShape& shape,
+                          ConstSpan<Exec> x,
+                          const BatchNormState<Exec>& state,
+                          Span<Exec> y) {
+  CROSSBOW_EXPECT(has_size(x, shape.rows * shape.c) && has_size(y, x.size()));
+  CROSSBOW_EXPECT(has_size(state.running_mean, shape.c));
+  for_each_tile(exec,
+                "crossbow::batch_norm_inference",
+                {shape.rows, shape.c, rows_per_item},
+                Normalise{shape.c,
+                          x.data(),
+                          state.running_mean.data(),
+                          nullptr,
+                          state.running_variance.data(),
+                          shape.epsilon,
+                          state.scale.data(),
+                          state.shift.data(),
+                          y.data()});
+}
+
+template <class Exec>
+void batch_norm_backward(const Exec& exec,
+                         const BatchNormShape& shape,
+                         ConstSpan<Exec> x,
+                         ConstSpan<Exec> dy,
+                         const BatchNormState<Exec>& state,
+                         const BatchNormGradients<Exec>& gradients) {
+  CROSSBOW_EXPECT(has_size(x, shape.rows * shape.c) && has_size(dy, x.size()));
+  CROSSBOW_EXPECT(has_size(gradients.dscale, shape.c));
+  reduce_channels(exec,
+                  "crossbow::batch_norm_sums",
+                  shape.rows,
+                  shape.c,
+                  NormGradientSums{{},
+                                   shape.c,
+                                   x.data(),
+                                   dy.data(),
+                                   state.saved_mean.data(),
+                                   state.saved_inverse_std.data(),
+                                   gradients.dscale.data(),
+                                   gradients.dshift.data()});
+  for_each_tile(exec,
+                "crossbow::batch_norm_backward",
+                {shape.rows, shape.c, rows_per_item},
+                NormGradient{shape.rows,
+                             shape.c,
+                             x.data(),
+                             dy.data(),
+                             state.saved_mean.data(),
+                             state.saved_inverse_std.data(),
+                             state.scale.data(),
+                             gradients.dscale.data(),
+                             gradients.dshift.data(),
+                             gradients.dx.data()});
+}
+
+#define CROSSBOW_INSTANTIATE(Exec)                                \
+  template void batch_norm_forward(const Exec&,                   \
+                                   const BatchNormShape&,         \
+                                   ConstSpan<Exec>,               \
+                                   const BatchNormState<Exec>&,   \
+                                   Span<Exec>);                   \
+  template void batch_norm_inference(const Exec&,                 \
+                                     const BatchNormShape&,       \
+                                     ConstSpan<Exec>,             \
+                                     const BatchNormState<Exec>&, \
+                                     Span<Exec>);                 \
+  template void batch_norm_backward(const Exec&,                  \
+                                    const BatchNormShape&,        \
+                                    ConstSpan<Exec>,              \
+                                    ConstSpan<Exec>,              \
+                                    const BatchNormState<Exec>&,  \
+                                    const BatchNormGradients<Exec>&);
+CROSSBOW_FOR_EACH_SPACE(CROSSBOW_INSTANTIATE)
+
+}  // namespace crossbow

@@ -1,0 +1,69 @@
+#pragma once
+// Max and average pooling, NHWC, square windows inside the image (no padding; what does
+// not fill a window at the right and lower edge is left out, as in PyTorch).
+
+#include <cstdint>
+#include <memory>
+
+#include "kernels/spaces.hpp"
+
+namespace crossbow {
+
+enum class PoolKind { max, average };
+
+struct Pool2dShape {
+  std::int64_t n = 1, h = 1, w = 1, c = 1;  // input (n, h, w, c)
+  std::int64_t size = 2;                    // square window [pixels], at most 15
+  std::int64_t stride = 2;                  // [pixels]
+  PoolKind kind = PoolKind::max;
+  bool relu = false;  // max only: y = max(0, pool(x)), i.e. pool(relu(x)); backward stops
+                      // at y = 0
+
+  std::int64_t out_h() const { return (h - size) / stride + 1; }
+  std::int64_t out_w() const { return (w - size) / stride + 1; }
+  std::int64_t input_size() const { return n * h * w * c; }
+  std::int64_t output_size() const { return n * out_h() * out_w() * c; }
+};
+
+/// A pooling layer of one shape; max pooling remembers in forward where each maximum was
+/// (the first in row order where several are equal, as in PyTorch; NaN counts as the
+/// largest). All calls enqueue on `exec` and do not fence; backward belongs to the last
+/// forward.
+template <class Exec>
+class Pool2d {
+ public:
+  Pool2d() = default;
+  Pool2d(const Pool2d&) = delete;
+  Pool2d& operator=(const Pool2d&) = delete;
+  virtual ~Pool2d() = default;
+
+  /// y (n, out_h, out_w, c) from x (n, h, w, c).
+  virtual void forward(const Exec& exec, ConstSpan<Exec> x, Span<Exec> y) = 0;
+  /// dx (n, h, w, c), overwritten.
+  virtual void backward(const Exec& exec, ConstSpan<Exec> dy, Span<Exec> dx) = 0;
+};
+
+struct Pool2dOptions {
+  Pool2dShape shape;
+  KernelSet kernels = KernelSet::vendor;
+  bool inference = false;
+};
+
+template <class Exec>
+std::unique_ptr<Pool2d<Exec>> make_pool2d(const Exec& exec, const Pool2dOptions& options);
+
+/// y (n, c) = mean over h x w of x (n, h, w, c).
+template <class Exec>
+void global_average_forward(const Exec& exec,
+                            const Pool2dShape& shape,
+                            ConstSpan<Exec> x,
+                            Span<Exec> y);
+
+/// dx (n, h, w, c), overwritten, from dy (n, c). Of `shape` only n, h, w, c are used.
+template <class Exec>
+void global_average_backward(const Exec& exec,
+                             const Pool2dShape& shape,
+                             ConstSpan<Exec> dy,
+                             Span<Exec> dx);
+
+}  // namespace crossbow

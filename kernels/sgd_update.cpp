@@ -1,0 +1,94 @@
+#include "kernels/sgd_update.hpp"
+
+#include "kernels/update_block.hpp"
+
+namespace crossbow {
+namespace {
+
+KOKKOS_INLINE_FUNCTION std::uint32_t step_block(const StepRule& rule,
+                                                std::int64_t count,
+                                                const float* __restrict g,
+                                                float* __restrict w,
+                                                float* __restrict v) {
+  std::uint32_t top = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float velocity = rule.eta * v[i] + (g[i] + rule.lambda * w[i]);
+    v[i] = velocity;
+    w[i] -= rule.rate * velocity;
+    top = update::larger(top, update::magnitude(g[i]));
+  }
+  return top;
+}
+
+}  // namespace
+
+template <class Exec>
+void sgd_update(const Exec& exec,
+                const StepRule& rule,
+                ConstSpan<Exec> g,
+                Span<Exec> w,
+                Span<Exec> v,
+                NotFiniteFlag<Exec> not_finite) {
+  update::for_each_block(
+      exec,
+      "crossbow::sgd_update",
+      static_cast<std::int64_t>(w.extent(0)),
+      KOKKOS_LAMBDA(const std::int64_t first, const std::int64_t count) {
+        const std::uint32_t top =
+            step_block(rule, count, g.data() + first, w.data() + first, v.data() + first);
+        update::raise<Exec>(top, not_finite);
+      });
+}
+
+template <class Exec>
+void check_finite(const Exec& exec, ConstSpan<Exec> x, NotFiniteFlag<Exec> not_finite) {
+  update::for_each_block(
+      exec,
+      "crossbow::check_finite",
+      static_cast<std::int64_t>(x.extent(0)),
+      KOKKOS_LAMBDA(const std::int64_t first, const std::int64_t count) {
+        const float* __restrict in = x.data() + first;
+        std::uint32_t top = 0;
+        for (std::int64_t i = 0; i < count; ++i) {
+          top = update::larger(top, update::magnitude(in[i]));
+        }
+        update::raise<Exec>(top, not_finite);
+      });
+}
+
+template <class Exec>
+void scaled_sum(const Exec& exec,
+                float scale,
+                const Summands<Exec>& summands,
+                Span<Exec> sum,
+                NotFiniteFlag<Exec> not_finite) {
+  update::for_each_block(
+      exec,
+      "crossbow::scaled_sum",
+      static_cast<std::int64_t>(sum.extent(0)),
+      KOKKOS_LAMBDA(const std::int64_t first, const std::int64_t count) {
+        float total[update::block_size<Exec>];
+        update::sum_block(summands, first, count, -1, nullptr, total);
+        float* __restrict out = sum.data() + first;
+        std::uint32_t top = 0;
+        for (std::int64_t i = 0; i < count; ++i) {
+          out[i] = scale * total[i];
+          top = update::larger(top, update::magnitude(out[i]));
+        }
+        update::raise<Exec>(top, not_finite);
+      });
+}
+
+#define CROSSBOW_INSTANTIATE(Exec)                                               \
+  template void sgd_update(const Exec&,                                          \
+                           const StepRule&,                                      \
+                           ConstSpan<Exec>,                                      \
+                           Span<Exec>,                                           \
+                           Span<Exec>,                                           \
+                           NotFiniteFlag<Exec>);                                 \
+  template void check_finite(const Exec&, ConstSpan<Exec>, NotFiniteFlag<Exec>); \
+  template void scaled_sum(                                                      \
+      const Exec&, float, const Summands<Exec>&, Span<Exec>, NotFiniteFlag<Exec>);
+CROSSBOW_FOR_EACH_SPACE(CROSSBOW_INSTANTIATE)
+
+}  // namespace crossbow

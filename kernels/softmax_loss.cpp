@@ -1,0 +1,81 @@
+#include "kernels/softmax_loss.hpp"
+
+#include "base/contract.hpp"
+
+#include "kernels/element_loop.hpp"
+
+namespace crossbow {
+namespace {
+
+/// One sample a work item: classes are few.
+struct SoftmaxRow {
+  SoftmaxShape shape;
+  const float* logits;
+  const std::int32_t* labels;
+  float* losses;
+  std::int32_t* correct;
+  float* dlogits;  // null: not wanted
+
+  KOKKOS_FUNCTION void operator()(std::int64_t sample) const {
+    const float* const row = logits + sample * shape.classes;
+    const std::int32_t label = labels[sample];
+    std::int64_t best = 0;
+    for (std::int64_t i = 1; i < shape.classes; ++i) {
+      best = row[i] > row[best] ? i : best;
+    }
+    const float largest = row[best], own = row[label];
+    float* const gradient =
+        dlogits != nullptr ? dlogits + sample * shape.classes : nullptr;
+    float sum = 0;  // NaN if any logit is
+    for (std::int64_t i = 0; i < shape.classes; ++i) {
+      const float weight = Kokkos::exp(row[i] - largest);
+      sum += weight;
+      if (gradient != nullptr) {
+        gradient[i] = weight;
+      }
+    }
+    losses[sample] = Kokkos::log(sum) - (own - largest);
+    correct[sample] = best == label && sum == sum ? 1 : 0;
+    if (gradient != nullptr) {
+      const float factor = 1 / (sum * static_cast<float>(shape.n));
+      for (std::int64_t i = 0; i < shape.classes; ++i) {
+        gradient[i] *= factor;
+      }
+      gradient[label] -= 1 / static_cast<float>(shape.n);
+    }
+  }
+};
+
+}  // namespace
+
+template <class Exec>
+void softmax_cross_entropy(const Exec& exec,
+                           const SoftmaxShape& shape,
+                           ConstSpan<Exec> logits,
+                           ConstSpan<Exec, std::int32_t> labels,
+                           const SoftmaxOutput<Exec>& output) {
+  CROSSBOW_EXPECT(has_size(logits, shape.n * shape.classes));
+  CROSSBOW_EXPECT(has_size(labels, shape.n) && has_size(output.losses, shape.n));
+  CROSSBOW_EXPECT(has_size(output.correct, shape.n));
+  CROSSBOW_EXPECT(output.dlogits.size() == 0 || has_size(output.dlogits, logits.size()));
+  float* const dlogits = output.dlogits.size() > 0 ? output.dlogits.data() : nullptr;
+  launch(exec,
+         "crossbow::softmax_cross_entropy",
+         shape.n,
+         SoftmaxRow{shape,
+                    logits.data(),
+                    labels.data(),
+                    output.losses.data(),
+                    output.correct.data(),
+                    dlogits});
+}
+
+#define CROSSBOW_INSTANTIATE(Exec)                                   \
+  template void softmax_cross_entropy(const Exec&,                   \
+                                      const SoftmaxShape&,           \
+                                      ConstSpan<Exec>,               \
+                                      ConstSpan<Exec, std::int32_t>, \
+                                      const SoftmaxOutput<Exec>&);
+CROSSBOW_FOR_EACH_SPACE(CROSSBOW_INSTANTIATE)
+
+}  // namespace crossbow

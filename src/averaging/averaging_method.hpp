@@ -1,0 +1,87 @@
+#pragma once
+// How learners are combined: the one interface of all averaging methods (DESIGN 2.1
+// to 2.8). A newcomer adds a method in one file and a line in make_averaging_method.
+//
+// Learner threads call the per-learner functions at their own pace; the method makes them
+// wait only for what its formulas need. Functions said to be called "at rest" are called
+// by one thread while all learners stand at a barrier after the same round.
+
+#include <cstdint>
+#include <memory>
+
+#include "kernels/sgd_update.hpp"
+#include "kernels/spaces.hpp"
+
+#include "averaging/averaging_options.hpp"
+#include "model/network.hpp"
+#include "model/parameter_layout.hpp"
+#include "model/replica.hpp"
+
+namespace crossbow {
+
+/// What a learner must know of a round to end it.
+struct RoundRule {
+  std::int64_t number = 1;  // t, from 1
+  StepRule step;            // rate, eta, lambda
+  bool averages = true;     // t mod tau = 0
+};
+
+template <class Exec>
+class AveragingMethod {
+ public:
+  AveragingMethod() = default;
+  AveragingMethod(const AveragingMethod&) = delete;
+  AveragingMethod& operator=(const AveragingMethod&) = delete;
+  virtual ~AveragingMethod() = default;
+
+  /// The weights that learner j computes with: its own, or the average model itself.
+  virtual Span<Exec> weights(int j) = 0;
+  /// Make who is told of learner j's gradients during backward, or nobody. Outlived by
+  /// the method.
+  virtual std::unique_ptr<GradientListener> make_listener(int /*j*/,
+                                                          const Exec& /*exec*/) {
+    return nullptr;
+  }
+  /// Learner j has its gradient of the round: make the step and the method's share of
+  /// averaging. Blocks where the method says so; throws Aborted after abort(). Returns
+  /// false if g or a correction of learner j has a NaN or Inf; then this round never
+  /// reaches z.
+  virtual bool finish_round(int j, const Exec& exec, const RoundRule& round) = 0;
+
+  /// At rest: make z what is to be tested or saved.
+  virtual void collect(const Exec& /*exec*/) {}
+  /// At rest: z, parameters().size() elements, valid until the next round.
+  virtual Span<Exec> average() const = 0;
+  /// How many learners have weights and velocities of their own: k, or 1 where all use z.
+  virtual int distinct_replicas() const = 0;
+  /// At rest: w_j = z for all learners, no momentum of z (DESIGN 2, "Restart of
+  /// averaging").
+  virtual void restart(const Exec& /*exec*/) {}
+
+  /// At rest: all state but replicas' w and v, by name ("average/<tensor>" and so on).
+  virtual void save(const Exec& exec, NamedTensors& tensors) const = 0;
+  /// At rest, before the first round, with weights and velocities of the replicas in
+  /// place: continue after `round` rounds.
+  virtual void restore(const Exec& exec,
+                       const NamedTensors& tensors,
+                       std::int64_t round) = 0;
+
+  /// Wake all learners that wait; they leave by Aborted.
+  virtual void abort() noexcept = 0;
+};
+
+/// What a method works on.
+struct MethodOptions {
+  AveragingOptions averaging;
+  double eta = 0;  // momentum of the learners, which "auto" momentum of z depends on
+};
+
+/// The method of `options`; the store and the layout outlive it.
+template <class Exec>
+std::unique_ptr<AveragingMethod<Exec>> make_averaging_method(
+    const Exec& exec,
+    const MethodOptions& options,
+    const ReplicaStore<Exec>& store,
+    const ParameterLayout& layout);
+
+}  // namespace crossbow

@@ -1,0 +1,151 @@
+#include "averaging/sma.hpp"
+
+#include <algorithm>
+
+#include "base/contract.hpp"
+
+#include "model/host_transfer.hpp"
+
+namespace crossbow {
+namespace {
+
+// 64 KiB of each vector: a chunk of all of them fits a second-level cache of 1 MiB, and
+// LeNet has 68 chunks, enough to spread.
+constexpr std::int64_t chunk_elements = 16384;
+
+template <class Exec>
+Span<Exec> slice(Span<Exec> vector, const Chunk& chunk) {
+  return Span<Exec>(vector.data() + chunk.offset, static_cast<std::size_t>(chunk.size));
+}
+
+}  // namespace
+
+template <class Exec>
+Sma<Exec>::Sma(const Exec& exec,
+               const MethodOptions& options,
+               const ReplicaStore<Exec>& store,
+               const ParameterLayout& layout)
+    : store_(store),
+      layout_(layout),
+      alpha_(static_cast<float>(alpha_of(options.averaging, store.learners()))),
+      mu_(static_cast<float>(averaging_momentum_of(options.averaging, options.eta))),
+      period_(options.averaging.period),
+      elements_(layout.size()),
+      c_stride_(elements_),
+      turns_of_learner_(static_cast<std::size_t>(store.learners()), 0),
+      reduction_(store.learners(), elements_, chunk_elements) {
+  const auto n = static_cast<std::size_t>(elements_);
+  const auto k = static_cast<std::size_t>(store.learners());
+  c_ = Buffer<Exec>(
+      Kokkos::view_alloc(exec, "crossbow::corrections", Kokkos::WithoutInitializing),
+      k * n);
+  for (Buffer<Exec>& z : z_) {
+    z = make_buffer(exec, "crossbow::average_model", n);
+  }
+}
+
+template <class Exec>
+std::int64_t Sma<Exec>::turn_of(std::int64_t round) const {
+  return period_ == 0 ? 0 : round / period_ - first_turn_;
+}
+
+template <class Exec>
+bool Sma<Exec>::finish_round(int j, const Exec& exec, const RoundRule& round) {
+  const Replica<Exec> replica = store_.replica(j);
+  if (!round.averages) {
+    sgd_update<Exec>(
+        exec, round.step, replica.g, replica.w, replica.v, replica.not_finite);
+  } else {
+    for (int step = 0; step < reduction_.chunks(); ++step) {
+      average_chunk(j, exec, round, reduction_.chunk(j, step));
+    }
+    turns_of_learner_[static_cast<std::size_t>(j)] = turn_of(round.number);
+  }
+  return read_scalar<Exec>(exec, replica.not_finite) == 0;
+}
+
+template <class Exec>
+void Sma<Exec>::average_chunk(int j,
+                              const Exec& exec,
+                              const RoundRule& round,
+                              const Chunk& chunk) {
+  const std::int64_t turn = turn_of(round.number);
+  const auto ledger_turn = static_cast<std::int32_t>(turn);
+  const Replica<Exec> replica = store_.replica(j);
+  const Span<Exec> z = slice<Exec>(z_[index(turn - 1)], chunk);
+  const SmaStep<Exec> step = {round.step,
+                              alpha_,
+                              slice<Exec>(replica.g, chunk),
+                              z,
+                              slice<Exec>(replica.w, chunk),
+                              slice<Exec>(replica.v, chunk)};
+  const AverageUpdate<Exec> average = {
+      mu_,
+      {c_.data() + chunk.offset, c_stride_, store_.learners()},
+      z,
+      slice<Exec>(z_[index(turn - 2)], chunk),
+      slice<Exec>(z_[index(turn)], chunk)};
+  reduction_.wait_complete(chunk.index, ledger_turn - 1);
+  if (reduction_.others_arrived(chunk.index, ledger_turn)) {
+    sma_step_and_average<Exec>(exec, step, average, j, replica.not_finite);
+    exec.fence("crossbow::average_chunk");
+    reduction_.arrive(chunk.index, ledger_turn);
+    reduction_.complete(chunk.index, ledger_turn);
+    return;
+  }
+  const Span<Exec> c(c_.data() + j * c_stride_ + chunk.offset,
+                     static_cast<std::size_t>(chunk.size));
+  sma_step<Exec>(exec, step, c, replica.not_finite);
+  exec.fence("crossbow::average_chunk");
+  if (reduction_.arrive(chunk.index, ledger_turn)) {
+    average_update<Exec>(exec, average);
+    exec.fence("crossbow::average_chunk");
+    reduction_.complete(chunk.index, ledger_turn);
+  }
+}
+
+/// With period "never" z is the mean of the replicas, made without touching one.
+template <class Exec>
+void Sma<Exec>::collect(const Exec& exec) {
+  if (period_ == 0) {
+    const auto k = static_cast<float>(store_.learners());
+    scaled_sum<Exec>(
+        exec, 1.0F / k, store_.all_weights(), z_[0], store_.replica(0).not_finite);
+    exec.fence("crossbow::collect");
+  }
+}
+
+template <class Exec>
+void Sma<Exec>::restart(const Exec& exec) {
+  const Buffer<Exec> z = z_[index(turns_done())];
+  for (int j = 0; j < store_.learners(); ++j) {
+    Kokkos::deep_copy(exec, store_.replica(j).w, z);
+  }
+  Kokkos::deep_copy(exec, z_[index(turns_done() - 1)], z);
+  exec.fence("crossbow::restart");
+}
+
+template <class Exec>
+void Sma<Exec>::save(const Exec& exec, NamedTensors& tensors) const {
+  layout_.unpack(
+      to_host<Exec>(exec, Span<Exec>(z_[index(turns_done())])), "average/", tensors);
+  layout_.unpack(
+      to_host<Exec>(exec, Span<Exec>(z_[index(turns_done() - 1)])), "previous/", tensors);
+}
+
+template <class Exec>
+void Sma<Exec>::restore(const Exec& exec,
+                        const NamedTensors& tensors,
+                        std::int64_t round) {
+  std::vector<float> vector(static_cast<std::size_t>(elements_));
+  layout_.pack(tensors, "average/", vector);
+  to_device<Exec, float>(exec, vector, z_[index(0)]);
+  layout_.pack(tensors, "previous/", vector);
+  to_device<Exec, float>(exec, vector, z_[index(-1)]);
+  first_turn_ = period_ == 0 ? 0 : round / period_;
+}
+
+#define CROSSBOW_INSTANTIATE(Exec) template class Sma<Exec>;
+CROSSBOW_FOR_EACH_SPACE(CROSSBOW_INSTANTIATE)
+
+}  // namespace crossbow

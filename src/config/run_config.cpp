@@ -1,0 +1,170 @@
+#include "config/run_config.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "io/input_deck.hpp"
+
+#include "config/effective_deck.hpp"
+#include "config/key_table.hpp"
+#include "config/layer_table.hpp"
+
+namespace crossbow {
+
+namespace {
+
+DeckSchema deck_schema() {
+  DeckSchema schema;
+  for (const Binding<RunConfig>& binding : key_table()) {
+    schema.keys.push_back(binding.spec);
+  }
+  TableListSpec layers{"model.layer", "type", {}};
+  for (const Binding<LayerOptions>& binding : layer_table()) {
+    layers.keys.push_back(binding.spec);
+  }
+  schema.lists.push_back(std::move(layers));
+  return schema;
+}
+
+void read_keys(const InputDeck& deck, RunConfig& config) {
+  for (const Binding<RunConfig>& binding : key_table()) {
+    if (const DeckValue* value =
+            deck.table(binding.spec.section).find(binding.spec.key)) {
+      binding.read(*value, config);
+    }
+  }
+}
+
+/// A value that would be ignored is a mistake: the user expects something of it.
+void complain_of_keys_without_effect(InputDeck& deck, const RunConfig& config) {
+  for (const Binding<RunConfig>& binding : key_table()) {
+    const DeckTable& table = deck.table(binding.spec.section);
+    const bool is_given = table.find(binding.spec.key) != nullptr;
+    if (is_given && binding.applies && !binding.applies(config) &&
+        !table.failed(binding.decided_by)) {
+      deck.complain(table.place(binding.spec.key),
+                    {binding.spec.section + "." + binding.spec.key + " has no effect",
+                     "only " + binding.condition,
+                     {},
+                     "Remove it"});
+    }
+  }
+}
+
+void check_name(InputDeck& deck, const RunOptions& run) {
+  const std::string& name = run.name;
+  const bool is_file_name = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return c >= 0x20 && c != '/' && c != 0x7f;
+  });
+  if (deck.table("run").find("name") != nullptr &&
+      (!is_file_name || name == "." || name == "..")) {
+    deck.complain(deck.table("run").place("name"),
+                  {"run.name " + toml_text(name) + " cannot be used",
+                   "a folder must be able to have this name",
+                   {},
+                   "Give a name without / and control characters"});
+  }
+}
+
+void check_schedule(InputDeck& deck, const ScheduleOptions& schedule) {
+  const DeckTable& table = deck.table("optimizer.schedule");
+  if (table.failed("steps") || table.failed("policy") ||
+      schedule.policy != SchedulePolicy::multistep) {
+    return;
+  }
+  if (schedule.steps.empty()) {
+    deck.complain(table.place("policy"),
+                  {"optimizer.schedule.steps is missing",
+                   "policy = \"multistep\" needs it",
+                   {},
+                   "Give a list of epochs, e.g. steps = [8, 12]"});
+  }
+  const auto fault = std::adjacent_find(schedule.steps.begin(),
+                                        schedule.steps.end(),
+                                        [](double a, double b) { return a >= b; });
+  if (fault != schedule.steps.end()) {
+    deck.complain(table.place("steps"),
+                  {"optimizer.schedule.steps do not increase",
+                   toml_text(*fault) + " stands before " + toml_text(*(fault + 1)),
+                   {},
+                   "Put them in order, each once"});
+  }
+}
+
+bool any_failed(const InputDeck& deck,
+                const std::vector<std::pair<const char*, const char*>>& keys) {
+  return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
+    return deck.table(key.first).failed(key.second);
+  });
+}
+
+/// Mean replica and average model must stay together without any gradient (DESIGN 2.1).
+/// Checked for one device; on several k is larger, and only the run knows it.
+void check_stability(InputDeck& deck, const RunConfig& config) {
+  const AveragingOptions& averaging = config.averaging;
+  const bool averages =
+      averaging.method == AveragingMethodName::sma && averaging.period > 0;
+  const int k = config.learners.per_device;
+  const double alpha = alpha_of(averaging, k);
+  const double mu = averaging_momentum_of(averaging, config.optimizer.momentum);
+  if (!averages || is_stable(alpha, mu, k) ||
+      any_failed(deck,
+                 {{"averaging", "method"},
+                  {"averaging", "period"},
+                  {"averaging", "alpha"},
+                  {"averaging", "momentum"},
+                  {"learners", "per_device"},
+                  {"optimizer", "momentum"}})) {
+    return;
+  }
+  char limit[32];
+  std::snprintf(limit, sizeof limit, "%.6g", 2 * (1 + mu) / (k + 1 + mu));
+  deck.complain(deck.table("averaging").place("alpha"),
+                {"averaging.alpha = " + toml_text(alpha) + " diverges",
+                 "it must be below 2 (1 + m)/(k + 1 + m) = " + std::string(limit) +
+                     " for k = " + toml_text(k) +
+                     " learners a device and averaging.momentum m = " + toml_text(mu),
+                 {},
+                 "Give a smaller alpha or \"auto\""});
+}
+
+RunConfig config_of(InputDeck deck,
+                    const std::string& name,
+                    const std::vector<std::string>& overrides) {
+  for (const std::string& assignment : overrides) {
+    deck.set(assignment);
+  }
+  deck.check(deck_schema());
+  RunConfig config;
+  const std::string stem = std::filesystem::path(name).stem().string();
+  config.run.name = stem.empty() ? "run" : stem;
+  read_keys(deck, config);
+  config.model.layers = read_layers(deck, config.model.batch_norm);
+  complain_of_keys_without_effect(deck, config);
+  check_name(deck, config.run);
+  check_schedule(deck, config.optimizer.schedule);
+  check_stability(deck, config);
+  deck.throw_complaints();
+  if (config.run.output.empty()) {
+    config.run.output = "output/" + config.run.name;
+  }
+  config.effective_deck = effective_deck_text(config);
+  return config;
+}
+
+}  // namespace
+
+RunConfig read_run_config(const std::string& path,
+                          const std::vector<std::string>& overrides) {
+  return config_of(InputDeck::from_file(path), path, overrides);
+}
+
+RunConfig parse_run_config(const std::string& text,
+                           const std::string& name,
+                           const std::vector<std::string>& overrides) {
+  return config_of(InputDeck::from_text(text, name), name, overrides);
+}
+
+}  // namespace crossbow

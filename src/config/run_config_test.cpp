@@ -1,0 +1,423 @@
+#include "config/run_config.hpp"
+
+#include <array>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+
+#include "config/key_table.hpp"
+
+namespace crossbow {
+namespace {
+
+RunConfig parse(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  return parse_run_config(text, "some/d.toml", overrides);
+}
+
+std::string complaints(const std::string& text,
+                       const std::vector<std::string>& overrides = {}) {
+  try {
+    parse_run_config(text, "d.toml", overrides);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::usage);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(RunConfig, AnEmptyDeckHasTheDefaults) {
+  RunConfig expected;
+  expected.run.name = "d";
+  expected.run.output = "output/d";
+  RunConfig config = parse("");
+  config.effective_deck.clear();
+  EXPECT_EQ(config, expected);
+}
+
+/// A deck with every key of a named network, none at its default.
+constexpr const char* full_deck = R"(
+[run]
+name = "trial 7"
+output = "/tmp/x"
+seed = 9223372036854775807
+time_limit = 3600
+[data]
+train = "a.h5"
+test = "b.h5"
+shuffle = false
+mean = 0.25
+std = 0.5
+[model]
+name = "mlp"
+hidden = [64, 32]
+dropout = 0.5
+[batch_norm]
+statistics = "average"
+momentum = 0.2
+epsilon = 0.001
+[training]
+batch = 65536
+epochs = 0.5
+test_every = 0.25
+target_accuracy = 1
+[optimizer]
+learning_rate = 0
+momentum = 0
+weight_decay = 1e-4
+schedule = {policy = "multistep", steps = [1, 2.5], gamma = 0.3}
+[averaging]
+method = "ssgd"
+alpha = 0.125
+momentum = 0.75
+period = 4
+restart = false
+[learners]
+per_device = 3
+threads = 2
+[devices]
+backend = "host"
+bind = false
+[checkpoint]
+every_epochs = 1.5
+keep = 7
+)";
+
+RunConfig full_config() {
+  RunConfig c;
+  c.run = {"trial 7", "/tmp/x", 9223372036854775807u, 3600.0};
+  c.data = {"a.h5", "b.h5", false, 0.25, 0.5};
+  c.model.name = "mlp";
+  c.model.hidden = {64, 32};
+  c.model.dropout = 0.5;
+  c.model.batch_norm = {BatchNormStatistics::average, 0.2, 0.001};
+  c.training = {65536, 0.5, 0.25, 1.0};
+  c.optimizer = {0, 0, 1e-4, {SchedulePolicy::multistep, {1, 2.5}, 0.3}};
+  c.averaging = {AveragingMethodName::ssgd, AlphaRule::number, 0.125, 0.75, 4, false};
+  c.learners = {3, 2, false};
+  c.devices = {BackendName::host};
+  c.checkpoint = {1.5, 7};
+  return c;
+}
+
+TEST(RunConfig, EveryKeySetsItsOption) {
+  RunConfig config = parse(full_deck);
+  config.effective_deck.clear();
+  EXPECT_EQ(config, full_config());
+}
+
+TEST(RunConfig, TheFullDeckNamesEveryKeyOnce) {
+  // Guards the test above: a new key must be added to the full deck.
+  const std::string text = full_deck;
+  for (const Binding<RunConfig>& binding : key_table()) {
+    EXPECT_NE(text.find(binding.spec.key + " = "), std::string::npos) << binding.spec.key;
+  }
+  EXPECT_EQ(key_table().size(), 35u);
+}
+
+TEST(RunConfig, WordsStandForAutomaticValues) {
+  const auto averaging = [](const std::string& line) {
+    return parse("[averaging]\n" + line + "\n").averaging;
+  };
+  EXPECT_EQ(averaging("alpha = \"auto\"").alpha_rule, AlphaRule::automatic);
+  EXPECT_EQ(averaging("alpha = \"1/k\"").alpha_rule, AlphaRule::one_over_k);
+  EXPECT_EQ(averaging("momentum = \"auto\"").momentum, std::nullopt);
+  EXPECT_EQ(averaging("period = \"never\"").period, 0);
+  EXPECT_EQ(averaging("period = 9000000000").period, 9000000000);
+  EXPECT_EQ(parse("[learners]\nthreads = \"auto\"\n").learners.threads, 0);
+  EXPECT_EQ(parse("[devices]\nbackend = \"cuda\"\n").devices.backend, BackendName::cuda);
+  EXPECT_EQ(parse("[devices]\nbackend = \"auto\"\n").devices.backend,
+            BackendName::automatic);
+}
+
+TEST(RunConfig, NameAndOutputFollowTheDeck) {
+  EXPECT_EQ(parse_run_config("", "/a/b.c.toml", {}).run.name, "b.c");
+  EXPECT_EQ(parse_run_config("", "", {}).run.name, "run");
+  EXPECT_EQ(parse("", {"run.name=x"}).run.output, "output/x");
+  EXPECT_EQ(parse("", {"run.name=x", "run.output=y"}).run.output, "y");
+  for (const std::string name : {"a/b", "..", "."}) {
+    EXPECT_EQ(complaints("[run]\nname = \"" + name + "\"\n"),
+              "run.name \"" + name +
+                  "\" cannot be used (a folder must be able to have this name, "
+                  "d.toml:2:8). Give "
+                  "a name without / and control characters");
+  }
+}
+
+/// Whether a line is accepted in its section.
+bool takes(const std::string& section, const std::string& line) {
+  return complaints("[" + section + "]\n" + line + "\n") == "no error";
+}
+
+TEST(RunConfig, RangesTakeTheirEndsAndNothingBeyond) {
+  const std::string multistep = "policy = \"multistep\"\n";
+  const std::vector<std::array<std::string, 3>> cases = {
+      // section, first or last value that is taken, next that is not
+      {"run", "seed = 0", "seed = -1"},
+      {"run", "time_limit = 0.001", "time_limit = 0"},
+      {"data", "train = \"x\"", "train = \"\""},
+      {"data", "mean = 0", "mean = -0.001"},
+      {"data", "mean = 1", "mean = 1.001"},
+      {"data", "std = 0.001", "std = 0"},
+      {"data", "std = 1", "std = 1.001"},
+      {"model", "dropout = 0", "dropout = -0.001"},
+      {"model", "dropout = 0.999", "dropout = 1"},
+      {"model", "name = \"mlp\"\nhidden = [1]", "name = \"mlp\"\nhidden = []"},
+      {"model",
+       "name = \"mlp\"\nhidden = [16777216]",
+       "name = \"mlp\"\nhidden = [16777217]"},
+      {"model", "name = \"mlp\"\nhidden = [1, 1]", "name = \"mlp\"\nhidden = [1, 0]"},
+      {"batch_norm", "momentum = 1", "momentum = 1.001"},
+      {"batch_norm", "momentum = 0.001", "momentum = 0"},
+      {"batch_norm", "epsilon = 1e-12", "epsilon = 0"},
+      {"batch_norm", "epsilon = 1", "epsilon = 1.5"},
+      {"training", "batch = 1", "batch = 0"},
+      {"training", "batch = 65536", "batch = 65537"},
+      {"training", "epochs = 1e-9", "epochs = 0"},
+      {"training", "epochs = 1000000", "epochs = 1000001"},
+      {"training", "test_every = 0", "test_every = -1"},
+      {"training", "test_every = 1000000", "test_every = 1000001"},
+      {"training", "target_accuracy = 0.001", "target_accuracy = 0"},
+      {"training", "target_accuracy = 1", "target_accuracy = 1.001"},
+      {"optimizer", "learning_rate = 0", "learning_rate = -1e-9"},
+      {"optimizer", "momentum = 0", "momentum = -0.1"},
+      {"optimizer", "momentum = 0.999", "momentum = 1"},
+      {"optimizer", "weight_decay = 0", "weight_decay = -1e-9"},
+      {"optimizer.schedule", multistep + "steps = [0.1]", multistep + "steps = [0]"},
+      {"optimizer.schedule",
+       multistep + "steps = [1000000]",
+       multistep + "steps = [1000001]"},
+      {"optimizer.schedule",
+       multistep + "steps = [1]\ngamma = 1e-9",
+       multistep + "steps = [1]\ngamma = 0"},
+      {"averaging", "alpha = 1e-9", "alpha = 0"},
+      {"averaging", "method = \"ssgd\"\nalpha = 2", "method = \"ssgd\"\nalpha = 2.001"},
+      {"averaging", "momentum = 0", "momentum = -0.1"},
+      {"averaging", "momentum = 0.999", "momentum = 1"},
+      {"averaging", "period = 1", "period = 0"},
+      {"learners", "per_device = 1", "per_device = 0"},
+      {"learners", "per_device = 1024", "per_device = 1025"},
+      {"learners", "threads = 1", "threads = 0"},
+      {"learners", "threads = 1024", "threads = 1025"},
+      {"checkpoint", "every_epochs = 0", "every_epochs = -1"},
+      {"checkpoint", "every_epochs = 1000000", "every_epochs = 1000001"},
+      {"checkpoint", "keep = 1", "keep = 0"},
+      {"checkpoint", "keep = 1000000", "keep = 1000001"},
+  };
+  for (const auto& [section, inside, outside] : cases) {
+    EXPECT_TRUE(takes(section, inside)) << inside;
+    EXPECT_FALSE(takes(section, outside)) << outside;
+  }
+}
+
+TEST(RunConfig, AllComplaintsComeAtOnceInTheDecksOrder) {
+  EXPECT_EQ(complaints("[training]\n"
+                       "bacth = 16\n"
+                       "epochs = \"ten\"\n"
+                       "test_every = -1\n"
+                       "[optimiser]\n"
+                       "learning_rate = 0.1\n"
+                       "[[model.layer]]\n"
+                       "type = \"linear\"\n"
+                       "[averaging]\n"
+                       "alpha = 0.9\n"
+                       "[learners]\n"
+                       "per_device = 2\n",
+                       {"run.seed=-1"}),
+            "unknown key training.bacth (the keys of [training] are batch, epochs, "
+            "test_every and "
+            "target_accuracy, d.toml:2:1). Did you mean training.batch?\n"
+            "training.epochs is the string \"ten\" (wrong type, d.toml:3:10). Give a "
+            "number above 0 up "
+            "to 1000000\n"
+            "training.test_every is the integer -1 (out of range, d.toml:4:14). Give a "
+            "number from 0 "
+            "to 1000000\n"
+            "unknown section [optimiser] (the sections are run, data, model, batch_norm, "
+            "training, "
+            "optimizer, optimizer.schedule, averaging, learners, devices, checkpoint and "
+            "model.layer, "
+            "d.toml:5:2). Did you mean [optimizer]?\n"
+            "model.layer.units is missing (it has no default, d.toml:7:1). Give an "
+            "integer from 1 to "
+            "16777216\n"
+            "averaging.alpha = 0.9 diverges (it must be below 2 (1 + m)/(k + 1 + m) = "
+            "0.857143 for k = "
+            "2 learners a device and averaging.momentum m = 0.5, d.toml:10:9). Give a "
+            "smaller alpha or "
+            "\"auto\"\n"
+            "run.seed is the integer -1 (out of range, command line, \"run.seed=-1\"). "
+            "Give an integer "
+            "from 0 upwards");
+}
+
+TEST(RunConfig, AlphaMustBeStable) {
+  // alpha (k + 1 + mu) < 2 (1 + mu). mu = 0.5, k = 2: alpha < 3/3.5.
+  const std::string two = "[learners]\nper_device = 2\n[averaging]\n";
+  EXPECT_EQ(complaints(two + "alpha = 0.857\n"), "no error");
+  EXPECT_THAT(complaints(two + "alpha = 0.8572\n"),
+              ::testing::StartsWith("averaging.alpha = "));
+  // Without learner momentum mu is 0.9: alpha < 3.8/3.9 = 0.974...
+  const std::string plain = "[optimizer]\nmomentum = 0\n" + two;
+  EXPECT_EQ(complaints(plain + "alpha = 0.974\n"), "no error");
+  EXPECT_THAT(complaints(plain + "alpha = 0.975\n"), ::testing::HasSubstr("m = 0.9, "));
+  // 1/k is 1 for one learner: at the limit where mu is 0, below it elsewhere.
+  EXPECT_EQ(complaints("[averaging]\nalpha = \"1/k\"\nmomentum = 0.001\n"), "no error");
+  EXPECT_EQ(complaints("[averaging]\nmomentum = 0\nalpha = \"1/k\"\n"),
+            "averaging.alpha = 1.0 diverges (it must be below 2 (1 + m)/(k + 1 + m) = 1 "
+            "for k = 1 "
+            "learners a device and averaging.momentum m = 0.0, d.toml:3:9). Give a "
+            "smaller alpha "
+            "or \"auto\"");
+}
+
+TEST(RunConfig, AlphaIsNotCheckedWhereNothingIsAveragedOrItsPartsAreWrong) {
+  const std::string bad = "[learners]\nper_device = 2\n[averaging]\nalpha = 1.5\n";
+  EXPECT_NE(complaints(bad), "no error");
+  EXPECT_EQ(complaints(bad + "method = \"ssgd\"\n"), "no error");
+  EXPECT_EQ(complaints(bad + "period = \"never\"\n"), "no error");
+  EXPECT_EQ(complaints("[learners]\nper_device = -4\n[averaging]\nalpha = 1.5\n"),
+            "learners.per_device is the integer -4 (out of range, d.toml:2:14). Give an "
+            "integer "
+            "from 1 to 1024");
+}
+
+TEST(RunConfig, MultistepNeedsStepsThatIncrease) {
+  EXPECT_EQ(complaints("[optimizer]\nschedule = {policy = \"multistep\"}\n"),
+            "optimizer.schedule.steps is missing (policy = \"multistep\" needs it, "
+            "d.toml:2:22). "
+            "Give a list of epochs, e.g. steps = [8, 12]");
+  const std::string text = "[optimizer.schedule]\npolicy = \"multistep\"\nsteps = ";
+  EXPECT_EQ(
+      complaints(text + "[1, 2, 2]\n"),
+      "optimizer.schedule.steps do not increase (2.0 stands before 2.0, d.toml:3:9). Put "
+      "them in order, each once");
+  EXPECT_EQ(
+      complaints(text + "[3, 1]\n"),
+      "optimizer.schedule.steps do not increase (3.0 stands before 1.0, d.toml:3:9). Put "
+      "them in order, each once");
+  EXPECT_EQ(complaints(text + "[0]\n"),
+            "optimizer.schedule.steps has the integer 0 (out of range, d.toml:3:10). "
+            "Give a list "
+            "of one or more numbers above 0 up to 1000000");
+}
+
+TEST(RunConfig, KeysWithoutEffectAreRefused) {
+  EXPECT_EQ(complaints("[optimizer.schedule]\nsteps = [1]\ngamma = 0.5\n"),
+            "optimizer.schedule.steps has no effect (only with policy = \"multistep\", "
+            "d.toml:2:9). Remove it\n"
+            "optimizer.schedule.gamma has no effect (only with policy = \"multistep\", "
+            "d.toml:3:9). Remove it");
+  EXPECT_EQ(
+      complaints("[model]\nhidden = [3]\n"),
+      "model.hidden has no effect (only with name = \"mlp\", d.toml:2:10). Remove it");
+  EXPECT_EQ(
+      complaints("[model]\nname = \"logistic\"\ndropout = 0.5\n"),
+      "model.dropout has no effect (only with name = \"lenet\" or \"mlp\", d.toml:3:11). "
+      "Remove it");
+  EXPECT_EQ(
+      complaints("[model]\nname = \"mlp\"\n[[model.layer]]\ntype = \"relu\"\n"),
+      "model.name has no effect (only without [[model.layer]], d.toml:2:8). Remove it");
+}
+
+TEST(RunConfig, AWrongNameCausesNoFurtherComplaint) {
+  EXPECT_EQ(complaints("[model]\nname = \"mpl\"\nhidden = [3]\n"),
+            "model.name is the string \"mpl\" (unknown, d.toml:2:8). Give \"lenet\", "
+            "\"mlp\" or "
+            "\"logistic\"; did you mean \"mlp\"?");
+  EXPECT_EQ(
+      complaints("[optimizer.schedule]\npolicy = \"steps\"\nsteps = [2, 1]\n"),
+      "optimizer.schedule.policy is the string \"steps\" (unknown, d.toml:2:10). Give "
+      "\"fixed\" or \"multistep\"");
+}
+
+TEST(RunConfig, OverridesReachNestedKeys) {
+  const RunConfig config = parse("[optimizer]\nlearning_rate = 1\n",
+                                 {"optimizer.schedule.policy=multistep",
+                                  "optimizer.schedule.steps=[2]",
+                                  "averaging.alpha=1/k",
+                                  "training.batch=2"});
+  EXPECT_EQ(config.optimizer.schedule.policy, SchedulePolicy::multistep);
+  EXPECT_EQ(config.optimizer.schedule.steps, std::vector<double>{2});
+  EXPECT_EQ(config.optimizer.learning_rate, 1.0);
+  EXPECT_EQ(config.averaging.alpha_rule, AlphaRule::one_over_k);
+  EXPECT_EQ(config.training.batch, 2);
+}
+
+RunConfig without_places(RunConfig config) {
+  for (LayerOptions& layer : config.model.layers) {
+    layer.where.clear();
+  }
+  return config;
+}
+
+void expect_round_trip(const RunConfig& config) {
+  const RunConfig again = parse_run_config(config.effective_deck, "again.toml", {});
+  EXPECT_EQ(without_places(again), without_places(config)) << config.effective_deck;
+}
+
+TEST(EffectiveDeck, ReadsBackAsTheSameConfiguration) {
+  expect_round_trip(parse(""));
+  expect_round_trip(parse(full_deck));
+  expect_round_trip(
+      parse("[averaging]\nalpha = \"1/k\"\nperiod = \"never\"\n"
+            "[data]\ntrain = \"a \\\"b\\\" \\\\c\\n\"\n"
+            "[optimizer]\nlearning_rate = 0.1234567890123456\n"));
+}
+
+TEST(EffectiveDeck, HasEveryKeyWithItsValueOrWhyItHasNone) {
+  const std::string text = parse("[training]\nbatch = 16\n").effective_deck;
+  for (const std::string line :
+       {"[training]\nbatch = 16\nepochs = 1.0\ntest_every = 1.0\n"
+        "# target_accuracy: none\n",
+        "[optimizer.schedule]\npolicy = \"fixed\"\n"
+        "# steps: only with policy = \"multistep\"\n",
+        "# mean: the training set's own\n",
+        "# hidden: only with name = \"mlp\"\n",
+        "alpha = \"auto\"\nmomentum = \"auto\"\nperiod = 1\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+  for (const Binding<RunConfig>& binding : key_table()) {
+    const std::string& key = binding.spec.key;
+    EXPECT_TRUE(text.find("\n" + key + " = ") != std::string::npos ||
+                text.find("\n# " + key + ": ") != std::string::npos)
+        << key;
+  }
+}
+
+TEST(Decks, InInputsAreValid) {
+  const std::filesystem::path inputs =
+      std::filesystem::path(CROSSBOW_SOURCE_DIR) / "inputs";
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(inputs)) {
+    if (entry.path().extension() == ".toml") {
+      SCOPED_TRACE(entry.path().string());
+      ++count;
+      RunConfig config;
+      ASSERT_NO_THROW(config = read_run_config(entry.path().string(), {}));
+      EXPECT_EQ(config.run.name, entry.path().stem().string());
+      EXPECT_TRUE(config.data.mean && config.data.std);
+      EXPECT_EQ(config.learners.per_device, 2);
+      expect_round_trip(config);
+    }
+  }
+  EXPECT_GE(count, 5);
+}
+
+TEST(Decks, AFileThatIsMissingIsAnErrorOfUsage) {
+  try {
+    read_run_config("no/such/deck.toml", {});
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::usage);
+    EXPECT_STREQ(
+        error.what(),
+        "cannot read the deck no/such/deck.toml (No such file or directory). Give the "
+        "path of a TOML file");
+  }
+}
+
+}  // namespace
+}  // namespace crossbow

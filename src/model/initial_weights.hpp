@@ -1,0 +1,17 @@
+#pragma once
+// The weights that every replica and z start from.
+
+#include <cstdint>
+
+#include "model/parameter_layout.hpp"
+
+namespace crossbow {
+
+/// Tensors of `layout` in exchange layout: weights Gaussian with variance 2/fan_in (He et al. 2015),
+/// biases and shifts 0, scales 1. A value is a function of (seed, tensor name, index) alone.
+NamedTensors initial_weights(const ParameterLayout& layout, std::uint64_t seed);
+
+/// Running statistics before the first batch: means 0, variances 1.
+NamedTensors initial_statistics(const ParameterLayout& layout);
+
+}  // namespace crossbow

@@ -1,0 +1,66 @@
+#pragma once
+// What a deck says about the network: [model], [[model.layer]] and [batch_norm].
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace crossbow {
+
+enum class LayerType {
+  convolution,
+  linear,
+  max_pool,
+  average_pool,
+  global_average_pool,
+  batch_norm,
+  relu,
+  tanh,
+  dropout,
+  add,
+};
+
+/// One [[model.layer]] of a deck. Keys that a type does not have stay at their defaults.
+struct LayerOptions {
+  LayerType type = LayerType::relu;
+  std::string name;  // unique; empty: the builder makes one of type and index
+  std::vector<std::string> inputs;  // empty: the layer before
+  int filters = 0;                  // convolution
+  int kernel = 0;                   // convolution: square kernel [pixels]
+  int stride = 0;                   // convolution (0: 1) and pooling (0: size) [pixels]
+  bool padding_same = false;  // convolution: output as large as the input at stride 1
+  int padding = 0;            // convolution: rows and columns of zeros on each side
+  bool bias = true;           // convolution, linear
+  int size = 0;               // pooling: square window [pixels]
+  int units = 0;              // linear
+  double epsilon = 0;         // batch_norm (0: [batch_norm] epsilon)
+  double probability = 0;     // dropout: share of values set to zero
+  std::string where;          // file:line:column of the layer, for messages
+
+  bool operator==(const LayerOptions&) const = default;
+};
+
+/// How z gets its running batch-norm statistics (DESIGN 2, "Batch normalisation of z").
+enum class BatchNormStatistics { average };
+
+struct BatchNormOptions {
+  BatchNormStatistics statistics = BatchNormStatistics::average;
+  double momentum = 0.1;  // weight of the newest batch in running statistics
+  double epsilon = 1e-5;
+
+  bool operator==(const BatchNormOptions&) const = default;
+};
+
+struct ModelOptions {
+  std::string name =
+      "lenet";  // "lenet", "mlp", "logistic"; unused where layers is not empty
+  std::vector<int> hidden = {128};  // mlp: units of the hidden layers
+  double dropout = 0;               // lenet, mlp: dropout before the last layer
+  std::vector<LayerOptions> layers;
+  BatchNormOptions batch_norm;
+
+  bool operator==(const ModelOptions&) const = default;
+};
+
+}  // namespace crossbow

@@ -1,0 +1,366 @@
+#include "model/network_plan.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace crossbow {
+namespace {
+
+constexpr std::string_view type_name(LayerType type) {
+  switch (type) {
+    case LayerType::convolution:
+      return "convolution";
+    case LayerType::linear:
+      return "linear";
+    case LayerType::max_pool:
+      return "max_pool";
+    case LayerType::average_pool:
+      return "average_pool";
+    case LayerType::global_average_pool:
+      return "global_average_pool";
+    case LayerType::batch_norm:
+      return "batch_norm";
+    case LayerType::relu:
+      return "relu";
+    case LayerType::tanh:
+      return "tanh";
+    case LayerType::dropout:
+      return "dropout";
+    case LayerType::add:
+      return "add";
+  }
+  return "layer";
+}
+
+LayerOptions layer(LayerType type, std::string name = "") {
+  LayerOptions options;
+  options.type = type;
+  options.name = std::move(name);
+  return options;
+}
+
+LayerOptions convolution(std::string name, int filters, int kernel) {
+  LayerOptions options = layer(LayerType::convolution, std::move(name));
+  options.filters = filters;
+  options.kernel = kernel;
+  return options;
+}
+
+LayerOptions linear(std::string name, std::int64_t units) {
+  LayerOptions options = layer(LayerType::linear, std::move(name));
+  options.units = static_cast<int>(units);
+  return options;
+}
+
+LayerOptions max_pool(int size) {
+  LayerOptions options = layer(LayerType::max_pool);
+  options.size = size;
+  return options;
+}
+
+void add_dropout(double probability, std::vector<LayerOptions>& layers) {
+  if (probability > 0) {
+    LayerOptions options = layer(LayerType::dropout, "dropout");
+    options.probability = probability;
+    layers.push_back(options);
+  }
+}
+
+/// The LeNet of the CROSSBOW paper: 1,111,946 parameters on 28x28x1.
+std::vector<LayerOptions> lenet(double dropout, std::int64_t classes) {
+  std::vector<LayerOptions> layers = {convolution("conv1", 32, 5),
+                                      layer(LayerType::relu),
+                                      max_pool(2),
+                                      convolution("conv2", 64, 5),
+                                      layer(LayerType::relu),
+                                      max_pool(2),
+                                      linear("fc1", 1024),
+                                      layer(LayerType::relu)};
+  add_dropout(dropout, layers);
+  layers.push_back(linear("fc2", classes));
+  return layers;
+}
+
+std::vector<LayerOptions> mlp(const ModelOptions& options, std::int64_t classes) {
+  std::vector<LayerOptions> layers;
+  int index = 1;
+  for (const int units : options.hidden) {
+    layers.push_back(linear("fc" + std::to_string(index++), units));
+    layers.push_back(layer(LayerType::relu));
+  }
+  add_dropout(options.dropout, layers);
+  layers.push_back(linear("fc" + std::to_string(index), classes));
+  return layers;
+}
+
+std::string describe(const ImageShape& shape) {
+  return std::to_string(shape.h) + "x" + std::to_string(shape.w) + "x" +
+         std::to_string(shape.c);
+}
+
+/// "layer conv1" and, where the deck has the layer, its place.
+std::string place(const LayerPlan& plan) {
+  const std::string layer = "layer " + plan.name;
+  return plan.options.where.empty() ? layer : layer + ", " + plan.options.where;
+}
+
+class Planner {
+ public:
+  Planner(const ModelOptions& options, const ImageShape& input, std::int64_t classes)
+      : classes_(classes) {
+    plan_.name = options.layers.empty() ? options.name : "layers of the deck";
+    plan_.input = input;
+    plan_.classes = classes;
+    plan_.batch_norm = options.batch_norm;
+  }
+
+  NetworkPlan plan(const std::vector<LayerOptions>& layers) {
+    CROSSBOW_VALIDATE(
+        !layers.empty(), ExitCode::usage, {"the network has no layers", "", "", ""});
+    for (const LayerOptions& options : layers) {
+      append(options);
+    }
+    check_use();
+    check_logits();
+    fuse_relus();
+    return std::move(plan_);
+  }
+
+ private:
+  void append(const LayerOptions& options) {
+    LayerPlan next;
+    next.type = options.type;
+    next.options = options;
+    const std::size_t index = plan_.layers.size();
+    next.name = options.name.empty()
+                    ? std::string(type_name(options.type)) + std::to_string(index + 1)
+                    : options.name;
+    CROSSBOW_VALIDATE(
+        indices_.emplace(next.name, static_cast<int>(index)).second,
+        ExitCode::usage,
+        {"two layers are named " + next.name, "", place(next), "Rename one of them"});
+    next.inputs = resolve_inputs(next);
+    next.in = shape_of(next.inputs.front());
+    next.out = output_shape(next);
+    plan_.layers.push_back(std::move(next));
+  }
+
+  std::vector<int> resolve_inputs(const LayerPlan& layer) const {
+    const int before = static_cast<int>(plan_.layers.size()) - 1;
+    const std::vector<std::string>& names = layer.options.inputs;
+    std::vector<int> inputs;
+    for (const std::string& name : names) {
+      const auto found = indices_.find(name);
+      const bool known = found != indices_.end() && found->second <= before;
+      CROSSBOW_VALIDATE(known || name == "input",
+                        ExitCode::usage,
+                        {"input " + name + " is not a layer before this one",
+                         "",
+                         place(layer),
+                         "Name an earlier layer, or \"input\" for the images"});
+      inputs.push_back(known ? found->second : network_input);
+    }
+    if (inputs.empty()) {
+      inputs.push_back(before);
+    }
+    const std::size_t wanted = layer.type == LayerType::add ? 2 : 1;
+    CROSSBOW_VALIDATE(
+        inputs.size() == wanted,
+        ExitCode::usage,
+        {"a layer of type " + std::string(type_name(layer.type)) + " takes " +
+             std::to_string(wanted) + " input" + (wanted > 1 ? "s" : "") + " but has " +
+             std::to_string(inputs.size()),
+         "",
+         place(layer),
+         "Set the key inputs"});
+    return inputs;
+  }
+
+  ImageShape shape_of(int index) const {
+    return index == network_input ? plan_.input
+                                  : plan_.layers[static_cast<std::size_t>(index)].out;
+  }
+
+  ImageShape output_shape(LayerPlan& layer) const {
+    switch (layer.type) {
+      case LayerType::convolution:
+        return convolution_shape(layer);
+      case LayerType::max_pool:
+      case LayerType::average_pool:
+        return pool_shape(layer);
+      case LayerType::global_average_pool:
+        return {1, 1, layer.in.c};
+      case LayerType::linear:
+        return {1, 1, layer.options.units};
+      case LayerType::add: {
+        const ImageShape other = shape_of(layer.inputs[1]);
+        CROSSBOW_VALIDATE(other == layer.in,
+                          ExitCode::usage,
+                          {"the inputs of a sum differ in shape",
+                           describe(layer.in) + " and " + describe(other),
+                           place(layer),
+                           "Give both the same height, width and channels"});
+        return layer.in;
+      }
+      default:
+        return layer.in;
+    }
+  }
+
+  static void check_window(const LayerPlan& layer,
+                           std::int64_t window,
+                           std::int64_t padding) {
+    const bool fits = layer.in.h + padding >= window && layer.in.w + padding >= window;
+    CROSSBOW_VALIDATE(
+        fits,
+        ExitCode::usage,
+        {"a window of " + std::to_string(window) + " pixels does not fit its input",
+         "which is " + describe(layer.in),
+         place(layer),
+         "Use a smaller window or padding"});
+  }
+
+  static ImageShape convolution_shape(LayerPlan& layer) {
+    LayerOptions& o = layer.options;
+    o.stride = std::max(o.stride, 1);
+    const std::int64_t padding = o.padding_same ? o.kernel - 1 : 2 * o.padding;
+    check_window(layer, o.kernel, padding);
+    return {(layer.in.h + padding - o.kernel) / o.stride + 1,
+            (layer.in.w + padding - o.kernel) / o.stride + 1,
+            o.filters};
+  }
+
+  static ImageShape pool_shape(LayerPlan& layer) {
+    LayerOptions& o = layer.options;
+    o.stride = o.stride == 0 ? o.size : o.stride;
+    check_window(layer, o.size, 0);
+    return {(layer.in.h - o.size) / o.stride + 1,
+            (layer.in.w - o.size) / o.stride + 1,
+            layer.in.c};
+  }
+
+  std::vector<int> consumers() const {
+    std::vector<int> count(plan_.layers.size(), 0);
+    for (const LayerPlan& layer : plan_.layers) {
+      for (const int input : layer.inputs) {
+        if (input != network_input) {
+          ++count[static_cast<std::size_t>(input)];
+        }
+      }
+    }
+    return count;
+  }
+
+  void check_use() const {
+    const std::vector<int> count = consumers();
+    for (std::size_t i = 0; i + 1 < plan_.layers.size(); ++i) {
+      CROSSBOW_VALIDATE(count[i] > 0,
+                        ExitCode::usage,
+                        {"nothing uses the output of a layer",
+                         "",
+                         place(plan_.layers[i]),
+                         "Name it among the inputs of a later layer, or remove it"});
+    }
+  }
+
+  void check_logits() const {
+    const LayerPlan& last = plan_.layers.back();
+    CROSSBOW_VALIDATE(last.out == (ImageShape{1, 1, classes_}),
+                      ExitCode::usage,
+                      {"the last layer gives " + describe(last.out) + " values per image",
+                       "the data set has " + std::to_string(classes_) + " classes",
+                       place(last),
+                       "End the network with a linear layer of " +
+                           std::to_string(classes_) + " units"});
+  }
+
+  /// ReLU behind a convolution or linear layer becomes that layer's epilogue; ReLU before
+  /// a max pooling (they commute) or behind it becomes the pooling's.
+  void fuse_relus() {
+    for (std::size_t i = 0; i < plan_.layers.size(); ++i) {
+      if (plan_.layers[i].type != LayerType::relu ||
+          plan_.layers[i].inputs[0] == network_input) {
+        continue;
+      }
+      const std::vector<int> count = consumers();
+      const int before = plan_.layers[i].inputs[0];
+      LayerPlan* pool = only_consumer(i, LayerType::max_pool, count);
+      LayerPlan& producer = plan_.layers[static_cast<std::size_t>(before)];
+      const bool alone = count[static_cast<std::size_t>(before)] == 1 && !producer.relu;
+      if (pool != nullptr && !pool->relu) {
+        pool->relu = true;
+      } else if (alone && (producer.type == LayerType::convolution ||
+                           producer.type == LayerType::linear ||
+                           producer.type == LayerType::max_pool)) {
+        producer.relu = true;
+      } else {
+        continue;
+      }
+      remove(i);
+      --i;
+    }
+  }
+
+  LayerPlan* only_consumer(std::size_t index,
+                           LayerType type,
+                           const std::vector<int>& count) {
+    if (count[index] != 1) {
+      return nullptr;
+    }
+    for (LayerPlan& layer : plan_.layers) {
+      if (layer.type == type && layer.inputs[0] == static_cast<int>(index)) {
+        return &layer;
+      }
+    }
+    return nullptr;
+  }
+
+  /// Take a one-input layer out; what used it uses its input.
+  void remove(std::size_t index) {
+    const int removed = static_cast<int>(index);
+    const int replacement = plan_.layers[index].inputs[0];
+    for (LayerPlan& layer : plan_.layers) {
+      for (int& input : layer.inputs) {
+        input = input == removed ? replacement : input - (input > removed ? 1 : 0);
+      }
+    }
+    plan_.layers.erase(plan_.layers.begin() + removed);
+  }
+
+  NetworkPlan plan_;
+  std::map<std::string, int> indices_;
+  std::int64_t classes_;
+};
+
+}  // namespace
+
+std::vector<LayerOptions> named_network(const ModelOptions& options,
+                                        std::int64_t classes) {
+  if (options.name == "lenet") {
+    return lenet(options.dropout, classes);
+  }
+  if (options.name == "mlp") {
+    return mlp(options, classes);
+  }
+  CROSSBOW_VALIDATE(options.name == "logistic",
+                    ExitCode::usage,
+                    {"there is no network named " + options.name,
+                     "",
+                     "model.name",
+                     "Use \"lenet\", \"mlp\" or \"logistic\""});
+  return {linear("fc", classes)};
+}
+
+NetworkPlan plan_network(const ModelOptions& options,
+                         const ImageShape& input,
+                         std::int64_t classes) {
+  const std::vector<LayerOptions> layers =
+      options.layers.empty() ? named_network(options, classes) : options.layers;
+  return Planner(options, input, classes).plan(layers);
+}
+
+}  // namespace crossbow

@@ -1,0 +1,52 @@
+#pragma once
+// A network as data: layers in order with names, inputs and shapes, checked against the
+// images and classes of a data set. Pure: no memory, no device. Network
+// (model/network.hpp) makes it run.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/model_options.hpp"
+
+namespace crossbow {
+
+/// Height, width and channels of one sample's activation.
+struct ImageShape {
+  std::int64_t h = 1, w = 1, c = 1;
+  std::int64_t size() const { return h * w * c; }
+  bool operator==(const ImageShape&) const = default;
+};
+
+inline constexpr int network_input = -1;  // index of the images among a layer's inputs
+
+struct LayerPlan {
+  LayerType type = LayerType::relu;
+  std::string name;
+  std::vector<int> inputs;  // indices into NetworkPlan::layers, or network_input
+  ImageShape in, out;       // of the first input and of the output
+  LayerOptions options;
+  bool relu = false;  // a ReLU that follows is computed inside this layer
+};
+
+struct NetworkPlan {
+  std::string name;
+  ImageShape input;
+  std::int64_t classes = 1;
+  std::vector<LayerPlan>
+      layers;  // in an order that computes inputs first; the last gives logits
+  BatchNormOptions batch_norm;
+};
+
+/// The layers of a network by name (`lenet`, `mlp`, `logistic`) for `classes` classes.
+std::vector<LayerOptions> named_network(const ModelOptions& options,
+                                        std::int64_t classes);
+
+/// Resolve names, inputs and shapes and check them, throwing Error(usage) that names the
+/// layer; then fuse each ReLU into the convolution, linear layer or max pooling that it
+/// follows (or that alone follows it), which changes no value.
+NetworkPlan plan_network(const ModelOptions& options,
+                         const ImageShape& input,
+                         std::int64_t classes);
+
+}  // namespace crossbow

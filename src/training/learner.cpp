@@ -1,0 +1,93 @@
+#include "training/learner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "model/host_transfer.hpp"
+
+namespace crossbow {
+namespace {
+
+bool all_finite(const std::vector<float>& values) {
+  return std::all_of(
+      values.begin(), values.end(), [](float v) { return std::isfinite(v); });
+}
+
+/// Remembers the first layer whose output has a NaN or Inf.
+template <class Exec>
+class FirstBadLayer final : public LayerObserver<Exec> {
+ public:
+  explicit FirstBadLayer(const Exec& exec) : exec_(exec) {}
+
+  void forward_done(const std::string& layer, ConstSpan<Exec> y) override {
+    if (name.empty() && !all_finite(to_host<Exec, const float>(exec_, y))) {
+      name = layer;
+    }
+  }
+
+  std::string name;
+
+ private:
+  Exec exec_;
+};
+
+}  // namespace
+
+template <class Exec>
+Learner<Exec>::Learner(const Exec& exec,
+                       const NetworkPlan& plan,
+                       const NetworkOptions& options,
+                       const SampleSet& samples,
+                       const BatchStream& stream)
+    : exec_(exec),
+      network_(exec, plan, options),
+      filler_(exec, samples, options.batch),
+      cursor_(stream),
+      batches_per_epoch_(stream.batches_per_epoch()),
+      indices_(static_cast<std::size_t>(options.batch)),
+      losses_(static_cast<std::size_t>(options.batch)) {}
+
+template <class Exec>
+void Learner<Exec>::bind(const Replica<Exec>& replica, Span<Exec> weights) {
+  replica_ = replica;
+  network_.bind(weights, replica.g, replica.statistics);
+}
+
+template <class Exec>
+double Learner<Exec>::compute_gradient(std::int64_t number, GradientListener* listener) {
+  cursor_.indices(number, indices_);
+  batch_ = filler_.fill(exec_, indices_, number / batches_per_epoch_);
+  const BatchResult<Exec>& result = network_.forward(exec_, batch_, true);
+  network_.backward(exec_, batch_, listener);
+  Kokkos::deep_copy(
+      exec_, HostSpan<Exec, float>(losses_.data(), losses_.size()), result.losses);
+  exec_.fence("crossbow::compute_gradient");
+  return std::accumulate(losses_.begin(), losses_.end(), 0.0) /
+         static_cast<double>(losses_.size());
+}
+
+template <class Exec>
+std::string Learner<Exec>::find_bad_layer() {
+  FirstBadLayer<Exec> observer(exec_);
+  network_.forward(exec_, batch_, false, &observer);
+  return observer.name.empty() ? "the loss" : "the output of layer " + observer.name;
+}
+
+template <class Exec>
+std::string Learner<Exec>::find_bad_gradient() const {
+  const std::vector<ParameterSlot>& slots = network_.parameters().slots();
+  for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
+    const Span<Exec> g(replica_.g.data() + slot->offset,
+                       static_cast<std::size_t>(slot->size));
+    if (!all_finite(to_host<Exec>(exec_, g))) {
+      return "the gradient of " + slot->name;
+    }
+  }
+  return "";
+}
+
+#define CROSSBOW_INSTANTIATE(Exec) template class Learner<Exec>;
+CROSSBOW_FOR_EACH_SPACE(CROSSBOW_INSTANTIATE)
+
+}  // namespace crossbow

@@ -1,0 +1,51 @@
+#include "training/round_schedule.hpp"
+
+#include <algorithm>
+
+#include "training/learning_rate.hpp"
+
+namespace crossbow {
+
+RoundSchedule::RoundSchedule(const ScheduleInput& input)
+    : input_(input),
+      samples_per_round_(static_cast<std::int64_t>(input.learners) *
+                         input.training.batch),
+      test_every_(to_samples(input.training.test_every, input.samples_per_epoch)),
+      checkpoint_every_(to_samples(input.checkpoint_epochs, input.samples_per_epoch)) {
+  const std::int64_t samples = to_samples(input.training.epochs, input.samples_per_epoch);
+  rounds_ =
+      std::max<std::int64_t>(1, (samples + samples_per_round_ - 1) / samples_per_round_);
+}
+
+double RoundSchedule::epochs_after(std::int64_t round) const {
+  return static_cast<double>(samples_after(round)) /
+         static_cast<double>(input_.samples_per_epoch);
+}
+
+/// Whether round t is the first to reach a multiple of `every` samples; 0: there are
+/// none.
+bool RoundSchedule::reaches(std::int64_t every, std::int64_t t) const {
+  return every > 0 && samples_after(t) / every > samples_after(t - 1) / every;
+}
+
+RoundPlan RoundSchedule::plan(std::int64_t t) const {
+  const std::int64_t before = samples_after(t - 1);
+  const OptimizerOptions& o = input_.optimizer;
+  RoundPlan plan;
+  plan.rule.number = t;
+  plan.rule.step = {
+      static_cast<float>(learning_rate(o, before, input_.samples_per_epoch)),
+      static_cast<float>(o.momentum),
+      static_cast<float>(o.weight_decay)};
+  plan.rule.averages = averages_in_round(t, input_.averaging.period);
+  plan.restart.rate_changed =
+      t > 1 &&
+      rate_changed_between(o, samples_after(t - 2), before, input_.samples_per_epoch);
+  plan.restart.previous_averaged = averages_in_round(t - 1, input_.averaging.period);
+  plan.restart.averages = plan.rule.averages;
+  plan.test = t == rounds_ || reaches(test_every_, t);
+  plan.checkpoint = t == rounds_ || reaches(checkpoint_every_, t);
+  return plan;
+}
+
+}  // namespace crossbow

@@ -1,0 +1,92 @@
+#include "training/state_transfer.hpp"
+
+#include <string>
+#include <vector>
+
+#include "model/host_transfer.hpp"
+
+namespace crossbow {
+namespace {
+
+/// Fill `vector` from the first of `prefixes` that the state has, if any.
+template <class Exec>
+void place(const Exec& exec,
+           const ParameterLayout& layout,
+           const TrainingState& state,
+           const std::vector<std::string>& prefixes,
+           Span<Exec> vector) {
+  if (layout.slots().empty()) {
+    return;
+  }
+  for (const std::string& prefix : prefixes) {
+    if (state.tensors.count(prefix + layout.slots().front().name) > 0) {
+      std::vector<float> host(static_cast<std::size_t>(layout.size()));
+      layout.pack(state.tensors, prefix, host);
+      to_device<Exec, float>(exec, host, vector);
+      return;
+    }
+  }
+}
+
+template <class Exec>
+void collect(const Exec& exec,
+             const ParameterLayout& layout,
+             Span<Exec> vector,
+             const std::string& prefix,
+             TrainingState& state) {
+  layout.unpack(to_host<Exec>(exec, vector), prefix, state.tensors);
+}
+
+}  // namespace
+
+template <class Exec>
+void place_replica(const Exec& exec,
+                   const ReplicaLayouts& layouts,
+                   const TrainingState& state,
+                   int j,
+                   const Replica<Exec>& replica) {
+  const std::string own = std::to_string(j) + "/";
+  place(exec, layouts.parameters, state, {"replica" + own, "average/"}, replica.w);
+  place(exec, layouts.parameters, state, {"velocity" + own}, replica.v);
+  place(exec,
+        layouts.statistics,
+        state,
+        {"statistics" + own, "average_statistics/"},
+        replica.statistics);
+}
+
+template <class Exec>
+void collect_tensors(const Exec& exec,
+                     const ReplicaLayouts& layouts,
+                     const ReplicaStore<Exec>& store,
+                     const AveragingMethod<Exec>& method,
+                     Span<Exec> average_statistics,
+                     TrainingState& state) {
+  method.save(exec, state.tensors);
+  collect(exec, layouts.statistics, average_statistics, "average_statistics/", state);
+  for (int j = 0; j < store.learners(); ++j) {
+    const Replica<Exec> replica = store.replica(j);
+    const std::string own = std::to_string(j) + "/";
+    collect(exec, layouts.statistics, replica.statistics, "statistics" + own, state);
+    if (j < method.distinct_replicas()) {
+      collect(exec, layouts.parameters, replica.w, "replica" + own, state);
+      collect(exec, layouts.parameters, replica.v, "velocity" + own, state);
+    }
+  }
+}
+
+#define CROSSBOW_INSTANTIATE(Exec)                            \
+  template void place_replica(const Exec&,                    \
+                              const ReplicaLayouts&,          \
+                              const TrainingState&,           \
+                              int,                            \
+                              const Replica<Exec>&);          \
+  template void collect_tensors(const Exec&,                  \
+                                const ReplicaLayouts&,        \
+                                const ReplicaStore<Exec>&,    \
+                                const AveragingMethod<Exec>&, \
+                                Span<Exec>,                   \
+                                TrainingState&);
+CROSSBOW_FOR_EACH_SPACE(CROSSBOW_INSTANTIATE)
+
+}  // namespace crossbow

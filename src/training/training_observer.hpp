@@ -1,0 +1,52 @@
+#pragma once
+// What a trainer tells while it runs, and what it is told: tests, progress, checkpoints,
+// stops.
+
+#include <cstdint>
+
+#include "training/training_state.hpp"
+
+namespace crossbow {
+
+/// One test of z: a row of history.csv.
+struct TestResult {
+  double epoch = 0;
+  std::int64_t samples = 0, rounds = 0;
+  double seconds = 0;  // training since the start, tests excluded [s]
+  double rate = 0;     // of the last round
+  int learners = 1;
+  double train_loss = 0;  // mean over all batches since the row before
+  double test_loss = 0;
+  double test_accuracy = 0;  // share of the test set
+  double images_per_second = 0;
+};
+
+/// A glance at a run.
+struct TrainingProgress {
+  double epoch = 0, epochs = 0;
+  double images_per_second = 0;
+  int learners = 1;
+  double loss = 0;          // of learner 0's last batch
+  double seconds_left = 0;  // at this speed [s]
+};
+
+/// Functions with an empty body need not be overridden. Except for round_done they are
+/// called by one thread at a time.
+class TrainingObserver {
+ public:
+  virtual ~TrainingObserver() = default;
+
+  /// Learner j has done round t; mean loss of its batch before its step. Called by each
+  /// learner's own thread.
+  virtual void round_done(int /*j*/, std::int64_t /*t*/, double /*loss*/) {}
+  /// A few times a second.
+  virtual void progress(const TrainingProgress& /*progress*/) {}
+  /// Between rounds: whether to stop soon, with a checkpoint.
+  virtual bool stop_requested() { return false; }
+  /// After each test; true: the goal is reached, stop.
+  virtual bool tested(const TestResult& /*result*/) { return false; }
+  /// All learners rest: save this. The state is the callee's.
+  virtual void checkpoint(TrainingState /*state*/) {}
+};
+
+}  // namespace crossbow

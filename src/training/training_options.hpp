@@ -1,0 +1,48 @@
+#pragma once
+// What a deck says about training: [training], [optimizer], [learners] and the rate's
+// schedule.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace crossbow {
+
+enum class SchedulePolicy { fixed, multistep };
+
+/// The learning rate as a function of epochs done (DESIGN 2, "Learning rate").
+struct ScheduleOptions {
+  SchedulePolicy policy = SchedulePolicy::fixed;
+  std::vector<double> steps;  // multistep: boundaries [epochs]
+  double gamma = 0.1;         // multistep: factor at each boundary
+
+  bool operator==(const ScheduleOptions&) const = default;
+};
+
+struct OptimizerOptions {
+  double learning_rate = 0.01;
+  double momentum = 0.9;
+  double weight_decay = 0;
+  ScheduleOptions schedule;
+
+  bool operator==(const OptimizerOptions&) const = default;
+};
+
+struct TrainingOptions {
+  int batch = 32;         // samples per learner and round
+  double epochs = 1;      // fractions allowed
+  double test_every = 1;  // [epochs]; 0: only at the end
+  std::optional<double> target_accuracy;
+
+  bool operator==(const TrainingOptions&) const = default;
+};
+
+struct LearnerOptions {
+  int per_device = 1;
+  int threads = 0;   // 0: "auto", the cores of the process divided among the learners
+  bool bind = true;  // devices.bind: keep each learner on its cores
+
+  bool operator==(const LearnerOptions&) const = default;
+};
+
+}  // namespace crossbow

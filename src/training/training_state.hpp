@@ -1,0 +1,36 @@
+#pragma once
+// Everything that the future of a training run depends on, in exchange layout: what a
+// checkpoint holds and what a run starts from.
+
+#include <cstdint>
+#include <vector>
+
+#include "model/parameter_layout.hpp"
+
+namespace crossbow {
+
+/// Tensors are named
+///   average/<tensor>             z
+///   previous/<tensor>            z_prev, where the method has momentum of z
+///   replica<j>/<tensor>          w_j; a learner without one starts from z
+///   velocity<j>/<tensor>         v_j; without one: 0
+///   statistics<j>/<tensor>       batch-norm running statistics of w_j; without: those of
+///   z average_statistics/<tensor>  of z; without: mean 0, variance 1
+struct TrainingState {
+  std::int64_t round = 0;        // rounds done
+  double seconds = 0;            // of training, tests excluded
+  bool restart_pending = false;  // see AveragingRestart
+  NamedTensors tensors;
+
+  // Since the last row of the history: what the next row's means are taken over.
+  std::int64_t row_round = 0;
+  double row_seconds = 0;
+  std::vector<double> loss_sums;  // by learner: sum of the mean losses of its batches
+};
+
+/// The state before the first round: weights as `seed` has them.
+TrainingState initial_state(const ParameterLayout& parameters,
+                            const ParameterLayout& statistics,
+                            std::uint64_t seed);
+
+}  // namespace crossbow
