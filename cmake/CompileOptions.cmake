@@ -10,15 +10,21 @@ target_compile_features(crossbow_options INTERFACE cxx_std_20)
 function(crossbow_add_flags)
   foreach(flag IN LISTS ARGN)
     target_compile_options(crossbow_options INTERFACE
-      "$<$<COMPILE_LANGUAGE:CXX>:${flag}>"
-      "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler ${flag}>")
+      "$<$<COMPILE_LANGUAGE:CXX>:${flag}>" "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${flag}>")
   endforeach()
 endfunction()
 
-crossbow_add_flags(-Wall -Wextra)
+# Warnings are the host build's business: nvcc's intermediate code raises some of its own.
+function(crossbow_add_warnings)
+  foreach(flag IN LISTS ARGN)
+    target_compile_options(crossbow_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${flag}>")
+  endforeach()
+endfunction()
+
+crossbow_add_warnings(-Wall -Wextra)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 takes `"text" + std::string` for an overlapping copy (GCC bug 105651).
-  crossbow_add_flags(-Wno-restrict)
+  crossbow_add_warnings(-Wno-restrict)
 endif()
 if(CROSSBOW_ARCH)
   crossbow_add_flags(-march=${CROSSBOW_ARCH})
@@ -29,7 +35,7 @@ endif()
 set(tried_GNU 13)
 set(tried_Clang 15)
 if(CROSSBOW_WERROR AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS "${tried_${CMAKE_CXX_COMPILER_ID}}")
-  crossbow_add_flags(-Werror)
+  crossbow_add_warnings(-Werror)
 endif()
 
 if(CROSSBOW_CONTRACTS)

@@ -14,8 +14,15 @@ if(NOT CMAKE_CUDA_COMPILER)
     "load its module or set CUDACXX to its nvcc.")
 endif()
 enable_language(CUDA)
+if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake before 3.26 does not know it
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+endif()
+# Kernels may call constexpr functions (base/random). A call from device code of a function that
+# is for the host alone compiles with a warning and fails when it runs: an error here.
 string(APPEND CMAKE_CUDA_FLAGS
-       " -include ${PROJECT_SOURCE_DIR}/cmake/cuda13_compat.hpp --extended-lambda")
+       " -include ${PROJECT_SOURCE_DIR}/cmake/cuda13_compat.hpp --expt-relaxed-constexpr"
+       " -Werror=cross-execution-space-call")
 
 crossbow_find(CUDAToolkit "nvidia-cuda-toolkit (or NVIDIA's own)" 12)
 find_path(CUDNN_INCLUDE_DIR cudnn.h HINTS ENV CUDNN_ROOT ${CUDAToolkit_INCLUDE_DIRS}

@@ -1,12 +1,13 @@
 # How a folder becomes a library, a program or a benchmark. Files are found by pattern, so that
 # adding one needs no change here: *_test.cpp and test_*.cpp go into the folder's test,
-# *_benchmark.cpp into its benchmark, main.cpp into its program, the rest into its library.
+# *_benchmark.cpp into its benchmark, main.cpp and *_check.cpp into a program, the rest into its
+# library.
 
 # Set `result` to the .cpp files of a folder's library.
 function(crossbow_sources folder result)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
        "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
-  list(FILTER files EXCLUDE REGEX "(_test|_benchmark|/main)\\.cpp$|/test_[a-z0-9_]*\\.cpp$")
+  list(FILTER files EXCLUDE REGEX "(_test|_benchmark|_check|/main)\\.cpp$|/test_[a-z0-9_]*\\.cpp$")
   set(${result} ${files} PARENT_SCOPE)
 endfunction()
 
@@ -40,11 +41,15 @@ function(crossbow_library name)
   set_property(GLOBAL APPEND PROPERTY crossbow_libraries ${name})
 endfunction()
 
-# crossbow_program(name main): a program of one file over the driver.
+# crossbow_program(name main [libraries...]): a program of one file, over the driver by default.
 function(crossbow_program name main)
+  set(libraries ${ARGN})
+  if(NOT libraries)
+    set(libraries crossbow_driver)
+  endif()
   crossbow_mark_cuda(${main})
   add_executable(${name} ${main})
-  target_link_libraries(${name} PRIVATE crossbow_driver)
+  target_link_libraries(${name} PRIVATE ${libraries})
 endfunction()
 
 # crossbow_benchmark(name): crossbow_<name>_benchmark of the folder's *_benchmark.cpp.
@@ -77,6 +82,6 @@ function(crossbow_no_contraction kind)
   if(files)
     set_property(SOURCE ${files} APPEND PROPERTY COMPILE_OPTIONS
       "$<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>"
-      "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Xcompiler -ffp-contract=off --fmad=false>")
+      "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off;--fmad=false>")
   endif()
 endfunction()

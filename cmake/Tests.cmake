@@ -9,6 +9,8 @@ if(TARGET crossbow)
   list(APPEND crossbow_test_environment "CROSSBOW_PROGRAM=$<TARGET_FILE:crossbow>")
 endif()
 
+list(APPEND crossbow_test_environment "CROSSBOW_ORACLE=$<TARGET_FILE:crossbow_oracle>")
+
 function(crossbow_add_test_program name)
   get_property(folders GLOBAL PROPERTY crossbow_folders_${name})
   get_property(kokkos GLOBAL PROPERTY crossbow_kokkos_${name})
@@ -46,14 +48,12 @@ foreach(name IN LISTS crossbow_libraries)
 endforeach()
 
 file(GLOB crossbow_oracle_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/regression/oracle/*.h5")
-if(TARGET crossbow_oracle)
-  foreach(file IN LISTS crossbow_oracle_files)
-    get_filename_component(case "${file}" NAME_WE)
-    add_test(NAME oracle.${case} COMMAND crossbow_oracle "${file}")
-    set_tests_properties(oracle.${case} PROPERTIES LABELS oracle TIMEOUT 600
-      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" ENVIRONMENT "${crossbow_test_environment}")
-  endforeach()
-endif()
+foreach(file IN LISTS crossbow_oracle_files)
+  get_filename_component(case "${file}" NAME_WE)
+  add_test(NAME oracle.${case} COMMAND crossbow_oracle "${file}")
+  set_tests_properties(oracle.${case} PROPERTIES LABELS oracle TIMEOUT 600
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" ENVIRONMENT "${crossbow_test_environment}")
+endforeach()
 
 # The tests of the scripts are shell scripts; status 77 means that this machine cannot run one.
 file(GLOB crossbow_script_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/scripts/tests/*.sh")

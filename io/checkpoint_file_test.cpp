@@ -121,7 +121,7 @@ TEST(CheckpointFile, NoFlippedByteGivesOtherValues) {
   write_checkpoint(folder / "c.h5", good);
   const Bytes whole = read_bytes(folder / "c.h5");
   int refused = 0;
-  for (std::size_t i = 0; i < whole.size(); i += 3) {
+  for (std::size_t i = 0; i < whole.size(); i += 31) {
     Bytes bad = whole;
     bad[i] ^= static_cast<std::uint8_t>(1U << (i % 8));
     write_bytes(folder / "bad.h5", bad);
@@ -132,14 +132,14 @@ TEST(CheckpointFile, NoFlippedByteGivesOtherValues) {
       ++refused;
     }
   }
-  EXPECT_GT(refused, 100);
+  EXPECT_GT(refused, 20);
 }
 
 TEST(CheckpointFile, NoCutFileIsTaken) {
   const TestFolder folder;
   write_checkpoint(folder / "c.h5", small());
   const Bytes whole = read_bytes(folder / "c.h5");
-  for (std::size_t size = 0; size < whole.size(); size += 101) {
+  for (std::size_t size = 0; size < whole.size(); size += 301) {
     write_bytes(folder / "bad.h5",
                 Bytes(whole.begin(), whole.begin() + std::ptrdiff_t(size)));
     expect_error([&] { read_checkpoint(folder / "bad.h5"); }, {folder / "bad.h5"});

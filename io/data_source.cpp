@@ -184,7 +184,7 @@ std::vector<std::string> search_places(const DataSearch& search) {
 }
 
 std::string cache_folder() {
-  if (const std::string own = environment("CROSSBOW_CACHE"); !own.empty()) {
+  if (std::string own = environment("CROSSBOW_CACHE"); !own.empty()) {
     return own;
   }
   const std::string user = environment("XDG_CACHE_HOME");

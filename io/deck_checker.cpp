@@ -301,37 +301,53 @@ std::optional<DeckValue> DeckChecker::read_list(const Item& item,
                                        : std::nullopt;
 }
 
+std::vector<std::string> DeckChecker::keys_of(const std::string& section) const {
+  std::vector<std::string> keys;
+  for (const KeySpec& spec : schema_.keys) {
+    if (spec.section == section) {
+      keys.push_back(spec.key);
+    }
+  }
+  const std::string prefix = section + ".";
+  for (const std::string& name : section_names()) {
+    if (name.starts_with(prefix) && name.find('.', prefix.size()) == std::string::npos) {
+      keys.push_back(name.substr(prefix.size()));
+    }
+  }
+  return keys;
+}
+
+/// Look for a key that was meant by `key`: in its own section, but a key of just that
+/// name elsewhere is nearer than a similar one here.
+std::string DeckChecker::nearest_key(std::string_view key,
+                                     const std::string& section) const {
+  std::vector<std::string> everywhere;
+  for (const KeySpec& spec : schema_.keys) {
+    everywhere.push_back(spec.key);
+  }
+  const std::string here = nearest(key, keys_of(section));
+  const std::string there = nearest(key, everywhere);
+  if (there.empty() || (!here.empty() && there != key)) {
+    return here.empty() ? here : full_name(section, here);
+  }
+  const auto spec = std::find_if(schema_.keys.begin(),
+                                 schema_.keys.end(),
+                                 [&](const auto& s) { return s.key == there; });
+  return full_name(spec->section, there);
+}
+
 void DeckChecker::complain_unknown(const Item& item, const std::string& section) {
   if (item.node.is_table() || item.node.is_array_of_tables()) {
     complain_unknown_section(item);
     return;
   }
-  std::vector<std::string> own;
-  for (const KeySpec& spec : schema_.keys) {
-    if (spec.section == section) {
-      own.push_back(spec.key);
-    }
-  }
-  // A key of this section first; then one of the same name, or nearly, that stands
-  // elsewhere.
-  std::string near = nearest(item.key.str(), own);
-  near = near.empty() ? near : full_name(section, near);
-  std::vector<std::string> others;
-  for (const KeySpec& spec : schema_.keys) {
-    others.push_back(spec.key);
-  }
-  const std::string other = nearest(item.key.str(), others);
-  if (near.empty() || other == item.key.str()) {
-    const auto spec = std::find_if(schema_.keys.begin(),
-                                   schema_.keys.end(),
-                                   [&](const auto& s) { return s.key == other; });
-    near = other.empty() ? "" : full_name(spec->section, other);
-  }
-  const std::string why =
-      own.empty() ? "it stands in no section"
-                  : "the keys of [" + section + "] are " + join(own, ", ", " and ");
+  const std::string keys = join(keys_of(section), ", ", " and ");
   checked_.complain(place_of(item.key.source()),
-                    {"unknown key " + item.name, why, {}, suggestion(near)});
+                    {"unknown key " + item.name,
+                     section.empty() ? "it stands in no section"
+                                     : "the keys of [" + section + "] are " + keys,
+                     {},
+                     suggestion(nearest_key(item.key.str(), section))});
 }
 
 void DeckChecker::complain_unknown_section(const Item& item) {

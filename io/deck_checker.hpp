@@ -70,6 +70,8 @@ class DeckChecker {
   const KeySpec* find_key(std::string_view section, std::string_view key) const;
   const TableListSpec* find_list(std::string_view section) const;
   std::vector<std::string> section_names() const;
+  std::vector<std::string> keys_of(const std::string& section) const;
+  std::string nearest_key(std::string_view key, const std::string& section) const;
 
   const DeckSchema& schema_;
   CheckedDeck& checked_;

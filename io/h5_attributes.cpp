@@ -10,6 +10,16 @@
 namespace crossbow {
 namespace {
 
+// HDF5's variable-length texts lie in a heap without checksum; the library was seen to
+// read a damaged one for ever. Texts of fixed length lie in the attribute, which has one.
+H5Handle fixed_text(std::size_t size) {
+  H5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.id(), std::max<std::size_t>(size, 1));
+  H5Tset_strpad(type.id(), H5T_STR_NULLPAD);
+  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  return type;
+}
+
 H5Handle variable_text(H5T_cset_t characters) {
   H5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_size(type.id(), H5T_VARIABLE);
@@ -17,8 +27,8 @@ H5Handle variable_text(H5T_cset_t characters) {
   return type;
 }
 
-// HDF5's texts end at the first zero byte: one with such a byte would come back cut.
-const char* checked(const std::string& text, const std::string& attribute) {
+// Texts come back up to their first zero byte: one with such a byte would come back cut.
+void check_text(const std::string& text, const std::string& attribute) {
   CROSSBOW_VALIDATE(
       text.find('\0') == std::string::npos,
       ExitCode::internal_error,
@@ -26,7 +36,6 @@ const char* checked(const std::string& text, const std::string& attribute) {
        .why = "",
        .where = "",
        .remedy = ""});
-  return text.c_str();
 }
 
 std::int64_t attribute_count(const H5Handle& attribute) {
@@ -91,21 +100,26 @@ void H5File::write_attribute(const std::string& attribute,
 
 void H5File::write_text(const std::string& attribute, const std::string& value) {
   const h5::Lock lock = h5::lock();
-  const H5Handle type = variable_text(H5T_CSET_UTF8);
-  const char* text = checked(value, attribute);
-  write_attribute(attribute, {type.id(), type.id()}, {}, &text);
+  check_text(value, attribute);
+  const H5Handle type = fixed_text(value.size());
+  write_attribute(attribute, {type.id(), type.id()}, {}, value.c_str());
 }
 
 void H5File::write_texts(const std::string& attribute,
                          const std::vector<std::string>& values) {
   const h5::Lock lock = h5::lock();
-  const H5Handle type = variable_text(H5T_CSET_UTF8);
-  std::vector<const char*> texts;
+  std::size_t longest = 1;
   for (const std::string& value : values) {
-    texts.push_back(checked(value, attribute));
+    check_text(value, attribute);
+    longest = std::max(longest, value.size());
   }
-  const H5Shape shape{static_cast<std::int64_t>(texts.size())};
-  write_attribute(attribute, {type.id(), type.id()}, shape, texts.data());
+  std::string all;
+  for (const std::string& value : values) {
+    all += value + std::string(longest - value.size(), '\0');
+  }
+  const H5Handle type = fixed_text(longest);
+  const H5Shape shape{static_cast<std::int64_t>(values.size())};
+  write_attribute(attribute, {type.id(), type.id()}, shape, all.data());
 }
 
 void H5File::write_integer(const std::string& attribute, std::int64_t value) {

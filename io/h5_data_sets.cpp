@@ -241,15 +241,15 @@ std::vector<T> H5File::read(const std::string& data_set) const {
   return values;
 }
 
-#define CROSSBOW_INSTANTIATE_(T)                                       \
+#define CROSSBOW_INSTANTIATE_H5(T)                                     \
   template void H5File::write<T>(                                      \
       const std::string&, const H5Shape&, const T*, const H5Storage&); \
   template std::vector<T> H5File::read<T>(const std::string&) const;
-CROSSBOW_INSTANTIATE_(std::uint8_t)
-CROSSBOW_INSTANTIATE_(std::int32_t)
-CROSSBOW_INSTANTIATE_(std::int64_t)
-CROSSBOW_INSTANTIATE_(float)
-CROSSBOW_INSTANTIATE_(double)
-#undef CROSSBOW_INSTANTIATE_
+CROSSBOW_INSTANTIATE_H5(std::uint8_t)
+CROSSBOW_INSTANTIATE_H5(std::int32_t)
+CROSSBOW_INSTANTIATE_H5(std::int64_t)
+CROSSBOW_INSTANTIATE_H5(float)
+CROSSBOW_INSTANTIATE_H5(double)
+#undef CROSSBOW_INSTANTIATE_H5
 
 }  // namespace crossbow

@@ -185,15 +185,19 @@ void InputDeck::set(std::string_view assignment) {
   }
   toml::table* table = &impl_->root;
   const auto path = std::make_shared<const std::string>(source);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const toml::key key(keys[i], toml::source_region{{}, {}, path});
-    if (i + 1 == keys.size()) {
-      put(*table, key, *std::move(value));
-    } else if (const toml::node* next = table->get(keys[i]); !next || !next->is_table()) {
-      put(*table, key, *parse_value("{}", source));  // a table that knows its place
+  const auto located = [&](const std::string& key) {
+    return toml::key(key, toml::source_region{{}, {}, path});
+  };
+  for (std::size_t i = 0; i + 1 < keys.size(); ++i) {
+    if (const toml::node* next = table->get(keys[i]);
+        next == nullptr || !next->is_table()) {
+      put(*table,
+          located(keys[i]),
+          *parse_value("{}", source));  // a table that knows its place
     }
     table = table->get(keys[i])->as_table();
   }
+  put(*table, located(keys.back()), *std::move(value));
 }
 
 void InputDeck::check(const DeckSchema& schema) {

@@ -73,6 +73,8 @@ class InputDeck {
   /// no TOML.
   static InputDeck from_text(std::string_view text, const std::string& name);
 
+  InputDeck(const InputDeck&) = delete;
+  InputDeck& operator=(const InputDeck&) = delete;
   InputDeck(InputDeck&&) noexcept;
   InputDeck& operator=(InputDeck&&) noexcept;
   ~InputDeck();

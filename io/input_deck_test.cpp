@@ -134,16 +134,23 @@ TEST(InputDeck, WordsStandBesideNumbers) {
 
 TEST(InputDeck, NamesNearestKey) {
   EXPECT_EQ(complaints("[garden]\n  aera = 3\n"),
-            "unknown key garden.aera (the keys of [garden] are area, owner and open, "
+            "unknown key garden.aera (the keys of [garden] are area, owner, open, water "
+            "and bed, "
             "g.toml:2:3). Did you mean garden.area?");
+  EXPECT_EQ(complaints("[garden]\nwatr = 3\n"),
+            "unknown key garden.watr (the keys of [garden] are area, owner, open, water "
+            "and bed, "
+            "g.toml:2:1). Did you mean garden.water?");
   EXPECT_EQ(complaints("[garden]\nzzz = 3\n"),
-            "unknown key garden.zzz (the keys of [garden] are area, owner and open, "
+            "unknown key garden.zzz (the keys of [garden] are area, owner, open, water "
+            "and bed, "
             "g.toml:2:1). Remove it or use one of these");
 }
 
 TEST(InputDeck, NamesKeyOfAnotherSection) {
   EXPECT_EQ(complaints("[garden]\nlitres = 3\n"),
-            "unknown key garden.litres (the keys of [garden] are area, owner and open, "
+            "unknown key garden.litres (the keys of [garden] are area, owner, open, "
+            "water and bed, "
             "g.toml:2:1). Did you mean garden.water.litres?");
   EXPECT_EQ(complaints("area = 3\n"),
             "unknown key area (it stands in no section, g.toml:1:1). Did you mean "
@@ -316,7 +323,8 @@ TEST(InputDeck, AllComplaintsComeAtOnceInTheDecksOrder) {
       usage_error([&] { deck.throw_complaints(); }),
       "tools.kind is the integer 3 (wrong type, g.toml:2:8). Give \"spade\" or \"rake\"\n"
       "garden.open is the integer 1 (wrong type, g.toml:4:8). Give true or false\n"
-      "unknown key garden.x (the keys of [garden] are area, owner and open, g.toml:6:1). "
+      "unknown key garden.x (the keys of [garden] are area, owner, open, water and bed, "
+      "g.toml:6:1). "
       "Remove it or use one of these\n"
       "garden.owner is the string \"\" (empty, command line, \"garden.owner=\"). Give a "
       "string that is not empty");
@@ -372,10 +380,10 @@ TEST(InputDeckOverride, ObeysTheRulesOfTheDeck) {
   EXPECT_EQ(complaints("", {"garden.water.litres=0"}),
             "garden.water.litres is the integer 0 (out of range, command line, "
             "\"garden.water.litres=0\"). Give an integer from 1 to 500 or \"auto\"");
-  EXPECT_EQ(
-      complaints("[garden]\narea = 1\n", {"garden.aera=0"}),
-      "unknown key garden.aera (the keys of [garden] are area, owner and open, command "
-      "line, \"garden.aera=0\"). Did you mean garden.area?");
+  EXPECT_EQ(complaints("[garden]\narea = 1\n", {"garden.aera=0"}),
+            "unknown key garden.aera (the keys of [garden] are area, owner, open, water "
+            "and bed, command "
+            "line, \"garden.aera=0\"). Did you mean garden.area?");
   EXPECT_EQ(complaints("", {"tool.kind=rake"}),
             "unknown section [tool] (the sections are garden, garden.water, tools and "
             "garden.bed, command line, \"tool.kind=rake\"). Did you mean [tools]?");
@@ -408,98 +416,6 @@ TEST(InputDeckOverride, CannotBringInMoreThanOneKey) {
   const InputDeck deck = checked("", {"garden.owner=1\nopen = true"});
   EXPECT_EQ(value<std::string>(deck, "garden", "owner"), "1\nopen = true");
   EXPECT_EQ(deck.table("garden").find("open"), nullptr);
-}
-
-TEST(InputDeckSyntax, IsReportedAloneWithItsPlace) {
-  const auto error = [](const std::string& text) {
-    return usage_error([&] { InputDeck::from_text(text, "g.toml"); });
-  };
-  EXPECT_EQ(
-      error("[garden]\nzzz = 1\narea = \n"),
-      "the deck is not valid TOML (Error while parsing value: could not determine value "
-      "type, g.toml:3:8). Write strings in quotes");
-  EXPECT_EQ(
-      error("[garden]\narea = 1\narea = 2\n"),
-      "the deck is not valid TOML (Error while parsing key-value pair: cannot redefine "
-      "existing integer 'area', g.toml:3:8). Correct this line");
-  EXPECT_EQ(
-      error("[tools]\nkind = rake\n"),
-      "the deck is not valid TOML (Error while parsing value: could not determine value "
-      "type, g.toml:2:8). Write strings in quotes");
-}
-
-class InputDeckFile : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("input_deck_test." + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_);
-    path_ = (folder_ / "g.toml").string();
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string error_of(const std::string& content) const {
-    std::ofstream(path_, std::ios::binary) << content;
-    return usage_error([&] { InputDeck::from_file(path_); });
-  }
-
-  std::filesystem::path folder_;
-  std::string path_;
-};
-
-TEST_F(InputDeckFile, IsReadWithItsPathInPlaces) {
-  std::ofstream(path_) << "[garden]\narea = 3\n";
-  InputDeck deck = InputDeck::from_file(path_);
-  deck.check(garden());
-  EXPECT_EQ(value<double>(deck, "garden", "area"), 3.0);
-  EXPECT_EQ(deck.table("garden").place("area").text(), path_ + ":2:8");
-}
-
-TEST_F(InputDeckFile, Missing) {
-  EXPECT_EQ(usage_error([&] { InputDeck::from_file(path_); }),
-            "cannot read the deck " + path_ +
-                " (No such file or directory). Give the path of a TOML file");
-}
-
-TEST_F(InputDeckFile, Directory) {
-  EXPECT_EQ(usage_error([&] { InputDeck::from_file(folder_.string()); }),
-            "cannot read the deck " + folder_.string() +
-                " (it is a directory). Give the path of a TOML file");
-}
-
-TEST_F(InputDeckFile, Unreadable) {
-  if (::geteuid() == 0) {
-    GTEST_SKIP() << "root may read every file";
-  }
-  std::ofstream(path_) << "[garden]\n";
-  std::filesystem::permissions(path_, std::filesystem::perms::none);
-  EXPECT_EQ(usage_error([&] { InputDeck::from_file(path_); }),
-            "cannot read the deck " + path_ +
-                " (Permission denied). Give the path of a TOML file");
-}
-
-TEST_F(InputDeckFile, Empty) {
-  EXPECT_EQ(error_of(""),
-            "the deck " + path_ + " is empty (0 bytes). Give the path of a TOML file");
-  EXPECT_EQ(error_of(" \n\t\r\n"),
-            "the deck " + path_ + " is empty (5 bytes). Give the path of a TOML file");
-}
-
-TEST_F(InputDeckFile, Binary) {
-  EXPECT_EQ(
-      error_of(std::string("\x89HDF\0\0", 6)),
-      path_ +
-          " is no deck but a binary file (byte 4 is 0). Give the path of a TOML file");
-  EXPECT_EQ(error_of("a = \"\xff\xff\"\n"),
-            "the deck is not valid TOML (Encountered invalid utf-8 sequence, " + path_ +
-                ":1:5). Correct this line");
-}
-
-TEST_F(InputDeckFile, Endless) {
-  EXPECT_EQ(usage_error([&] { InputDeck::from_file("/dev/zero"); }),
-            "cannot read the deck /dev/zero (it is larger than 16 MiB). Give the path of "
-            "a TOML "
-            "file");
 }
 
 }  // namespace

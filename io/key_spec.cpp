@@ -84,7 +84,7 @@ std::string range_text(const KeyRange& range) {
 }
 
 std::string allowed_text(const KeySpec& spec) {
-  const std::string words = quoted_words(spec);
+  std::string words = quoted_words(spec);
   const std::string least = std::to_string(spec.least_size);
   const std::string list = spec.least_size == 0   ? "a list of "
                            : spec.least_size == 1 ? "a list of one or more "

@@ -10,9 +10,10 @@ namespace {
 /// Rows of a host work item of the element-wise passes.
 constexpr std::int64_t rows_per_item = 64;
 
-/// Mean (a) and sum of squared deviations (b) of x (rows, channels), by Chan, Golub &
-/// LeVeque's merge of pieces: one pass over memory, and no cancellation for channels
-/// whose mean is large against their deviation.
+/// Mean (a) and sum of squared deviations (b) of x (rows, channels), in one pass: sums of
+/// x - x_first and its square over a piece, whose first row x_first is (so nothing is
+/// lost where a mean is large against its deviation: the squares' sum is at most 1 +
+/// reduction_rows times that of the deviations), then Chan, Golub & LeVeque's merge.
 struct Moments {
   BatchNormShape shape;
   const float* x;
@@ -28,27 +29,24 @@ struct Moments {
     for (std::int64_t begin = rows.begin; begin < rows.end; begin += reduction_rows) {
       const std::int64_t end =
           begin + reduction_rows < rows.end ? begin + reduction_rows : rows.end;
-      const auto count = static_cast<float>(end - begin);
-      float mean[W] = {}, squares[W] = {};
-      for (std::int64_t row = begin; row < end; ++row) {
-        for (int k = 0; k < W; ++k) {
-          mean[k] += x[row * shape.c + channel + k];
-        }
-      }
+      const double count = static_cast<double>(end - begin);
+      float first[W], sum[W] = {}, squares[W] = {};
       for (int k = 0; k < W; ++k) {
-        mean[k] /= count;
+        first[k] = x[begin * shape.c + channel + k];
       }
       for (std::int64_t row = begin; row < end; ++row) {
         for (int k = 0; k < W; ++k) {
-          const float deviation = x[row * shape.c + channel + k] - mean[k];
+          const float deviation = x[row * shape.c + channel + k] - first[k];
+          sum[k] += deviation;
           squares[k] += deviation * deviation;
         }
       }
       const double share = count / (sums.count + count);
       for (int k = 0; k < W; ++k) {
-        const double delta = mean[k] - sums.a[k];
+        const double offset = sum[k] / count;
+        const double delta = first[k] + offset - sums.a[k];
         sums.a[k] += delta * share;
-        sums.b[k] += squares[k] + delta * delta * sums.count * share;
+        sums.b[k] += squares[k] - sum[k] * offset + delta * delta * sums.count * share;
       }
       sums.count += count;
     }
@@ -65,8 +63,9 @@ struct Moments {
   }
 
   KOKKOS_FUNCTION void finish(std::int64_t channel, const ChannelSums<1>& sums) const {
-    const double mean = sums.a[0], variance = sums.b[0] / sums.count;
-    const double unbiased = sums.count > 1 ? sums.b[0] / (sums.count - 1) : variance;
+    const double squares = sums.b[0] <= 0 ? 0 : sums.b[0];  // rounding; NaN stays
+    const double mean = sums.a[0], variance = squares / sums.count;
+    const double unbiased = sums.count > 1 ? squares / (sums.count - 1) : variance;
     saved_mean[channel] = static_cast<float>(mean);
     saved_inverse_std[channel] =
         static_cast<float>(1 / Kokkos::sqrt(variance + shape.epsilon));

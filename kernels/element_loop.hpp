@@ -117,6 +117,21 @@ void for_each_tile(const Exec& exec,
   launch(exec, label, items, TileWork<Exec, Tile>{grid, tile});
 }
 
+/// Call f(i, width) so that [begin, end) is covered by pieces [i, i + width): `width` is
+/// an integral constant, channel_block and 1 for the rest, so that inner loops have no
+/// overhead.
+template <class F>
+KOKKOS_INLINE_FUNCTION void for_each_piece(std::int64_t begin,
+                                           std::int64_t end,
+                                           const F& f) {
+  for (; begin + channel_block <= end; begin += channel_block) {
+    f(begin, std::integral_constant<int, channel_block>{});
+  }
+  for (; begin < end; ++begin) {
+    f(begin, std::integral_constant<int, 1>{});
+  }
+}
+
 /// An image batch as rows of pixels: rows = n h, columns = w.
 struct PixelGrid {
   std::int64_t rows, columns, channels;

@@ -28,6 +28,10 @@ Kokkos::Cuda make_instance<Kokkos::Cuda>(int) {
 }
 #endif
 
+Kokkos::InitializationSettings quiet_settings() {
+  return Kokkos::InitializationSettings().set_disable_warnings(true);
+}
+
 void set_thread_count([[maybe_unused]] int threads) {
 #ifdef _OPENMP
   omp_set_num_threads(threads);

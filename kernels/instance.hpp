@@ -11,6 +11,10 @@ namespace crossbow {
 template <class Exec>
 Exec make_instance(int threads);
 
+/// Settings for Kokkos::ScopeGuard: without its advice on OpenMP's variables, since
+/// learners bind their threads themselves.
+Kokkos::InitializationSettings quiet_settings();
+
 /// Tell OpenMP, and with it the vendor's library, how many threads the calling thread may
 /// use.
 void set_thread_count(int threads);

@@ -4,7 +4,6 @@
 
 #include "kernels/element_loop.hpp"
 #include "kernels/factory.hpp"
-#include "kernels/onednn/operations.hpp"
 #include "kernels/pool2d_kernels.hpp"
 #include "kernels/reference/pool2d.hpp"
 
@@ -170,11 +169,7 @@ std::unique_ptr<Pool2d<Exec>> make_pool2d(const Exec& exec,
   } else {
     expect_device_kernels(options.kernels);
   }
-  if constexpr (onednn::supports<Exec>) {
-    if (options.kernels == KernelSet::vendor && !shape.relu) {
-      return onednn::make_pool2d(exec, options);
-    }
-  }
+  // No vendor: oneDNN's maxima drop NaN, and its pooling of NHWC is slower.
   if (shape.kind == PoolKind::average) {
     return std::make_unique<KokkosAveragePool2d<Exec>>(shape);
   }

@@ -4,18 +4,26 @@
 
 #include <cstdint>
 
+#include "kernels/element_loop.hpp"
 #include "kernels/pool2d.hpp"
-#include "kernels/spaces.hpp"
 
 namespace crossbow::pooling {
 
 /// In place of a window's position: no gradient comes back (ReLU cut the maximum off).
 inline constexpr std::uint8_t no_position = 255;
 
-/// Whether `value` takes the place of the maximum so far: larger, or the first NaN.
-KOKKOS_INLINE_FUNCTION bool is_new_maximum(float value, float maximum) {
-  // Not "value > maximum": true also if value is NaN. No && since that is a branch.
-  return static_cast<int>(!(value <= maximum)) & static_cast<int>(maximum == maximum);
+/// An integer that orders as its float does: NaN is the largest, -0 equals 0. Maxima are
+/// taken on these, because a comparison of floats may raise an exception, for which GCC
+/// keeps branches where it could have vectorised; one of integers may not.
+KOKKOS_INLINE_FUNCTION std::int32_t to_ordered(float value) {
+  constexpr std::int32_t magnitude = 0x7FFFFFFF, infinity = 0x7F800000;
+  const auto bits = Kokkos::bit_cast<std::int32_t>(value + 0.0F);  // -0 becomes 0
+  return (bits & magnitude) > infinity ? magnitude : bits ^ (bits >> 31 & magnitude);
+}
+
+/// The inverse of to_ordered.
+KOKKOS_INLINE_FUNCTION float from_ordered(std::int32_t ordered) {
+  return Kokkos::bit_cast<float>(ordered ^ (ordered >> 31 & 0x7FFFFFFF));
 }
 
 /// y = maximum over the window, at = its position (row by row) in the window.
@@ -43,6 +51,11 @@ struct MaxForward {
   }
 
  private:
+  /// At most this is cut off: nothing, or what ReLU takes for zero.
+  KOKKOS_FUNCTION std::int32_t floor() const {
+    return shape.relu ? 0 : -0x7FFFFFFF - 1;  // below minus infinity
+  }
+
   KOKKOS_FUNCTION void two_by_two(const float* window,
                                   std::int64_t out,
                                   std::int64_t begin,
@@ -52,21 +65,27 @@ struct MaxForward {
     const float* const below_next = below + shape.c;
     float* const y_out = y + out;
     std::uint8_t* const at_out = at + out;
-    const bool relu = shape.relu;
-#pragma GCC ivdep
-    for (std::int64_t i = begin; i < end; ++i) {
-      const float values[3] = {next[i], below[i], below_next[i]};
-      float maximum = window[i];
-      int position = 0;
-      for (int k = 0; k < 3; ++k) {
-        const bool better = is_new_maximum(values[k], maximum);
-        maximum = better ? values[k] : maximum;
-        position = better ? k + 1 : position;
+    const std::int32_t least = floor();
+    for_each_piece(begin, end, [&](std::int64_t first, auto width) {
+      std::int32_t
+          positions[width()];  // a loop of one element size is one of full vectors
+      for (int i = 0; i < width; ++i) {
+        const std::int64_t at_i = first + i;
+        const std::int32_t values[3] = {to_ordered(next[at_i]),
+                                        to_ordered(below[at_i]),
+                                        to_ordered(below_next[at_i])};
+        std::int32_t maximum = to_ordered(window[at_i]), position = 0;
+        for (int k = 0; k < 3; ++k) {
+          position = values[k] > maximum ? k + 1 : position;
+          maximum = values[k] > maximum ? values[k] : maximum;
+        }
+        positions[i] = maximum <= least ? no_position : position;
+        y_out[at_i] = from_ordered(maximum <= least ? least : maximum);
       }
-      const bool cut = relu & (maximum <= 0);
-      y_out[i] = cut ? 0 : maximum;
-      at_out[i] = static_cast<std::uint8_t>(cut ? no_position : position);
-    }
+      for (int i = 0; i < width; ++i) {
+        at_out[first + i] = static_cast<std::uint8_t>(positions[i]);
+      }
+    });
   }
 
   KOKKOS_FUNCTION void any_size(const float* window,
@@ -75,7 +94,6 @@ struct MaxForward {
                                 std::int64_t end) const {
     float* const y_out = y + out;
     std::uint8_t* const at_out = at + out;
-    const bool relu = shape.relu;
     for (std::int64_t i = begin; i < end; ++i) {
       y_out[i] = window[i];
       at_out[i] = 0;
@@ -86,16 +104,18 @@ struct MaxForward {
           window + (k / shape.size * shape.w + k % shape.size) * shape.c;
 #pragma GCC ivdep
       for (std::int64_t i = begin; i < end; ++i) {
-        const float value = values[i], maximum = y_out[i];
-        const bool better = is_new_maximum(value, maximum);
-        y_out[i] = better ? value : maximum;
-        at_out[i] = static_cast<std::uint8_t>(better ? k : at_out[i]);
+        const std::int32_t value = to_ordered(values[i]), maximum = to_ordered(y_out[i]);
+        const std::int32_t position = at_out[i];
+        y_out[i] = from_ordered(value > maximum ? value : maximum);
+        at_out[i] = static_cast<std::uint8_t>(value > maximum ? k : position);
       }
     }
-    for (std::int64_t i = begin; relu && i < end; ++i) {
-      const bool cut = y_out[i] <= 0;
-      y_out[i] = cut ? 0 : y_out[i];
-      at_out[i] = cut ? no_position : at_out[i];
+    const std::int32_t least = floor();
+#pragma GCC ivdep
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int32_t maximum = to_ordered(y_out[i]), position = at_out[i];
+      at_out[i] = static_cast<std::uint8_t>(maximum <= least ? no_position : position);
+      y_out[i] = from_ordered(maximum <= least ? least : maximum);
     }
   }
 };
@@ -122,15 +142,19 @@ struct MaxBackwardTwoByTwo {
     float* const next = here + shape.c;
     float* const below = here + line;
     float* const below_next = below + shape.c;
-#pragma GCC ivdep
-    for (std::int64_t i = begin; i < end; ++i) {
-      const float value = gradient[i];
-      const int k = position[i];
-      here[i] = k == 0 ? value : 0;
-      next[i] = k == 1 ? value : 0;
-      below[i] = k == 2 ? value : 0;
-      below_next[i] = k == 3 ? value : 0;
-    }
+    for_each_piece(begin, end, [&](std::int64_t first, auto width) {
+      std::int32_t positions[width()];
+      for (int i = 0; i < width; ++i) {
+        positions[i] = position[first + i];
+      }
+      for (int i = 0; i < width; ++i) {
+        const float value = gradient[first + i];
+        here[first + i] = positions[i] == 0 ? value : 0;
+        next[first + i] = positions[i] == 1 ? value : 0;
+        below[first + i] = positions[i] == 2 ? value : 0;
+        below_next[first + i] = positions[i] == 3 ? value : 0;
+      }
+    });
   }
 };
 

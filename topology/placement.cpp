@@ -1,10 +1,11 @@
 #include "topology/placement.hpp"
 
 #include <algorithm>
-#include <compare>
 #include <cstddef>
 #include <numeric>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "base/contract.hpp"
 
@@ -76,7 +77,6 @@ class Turns {
   struct Left {
     int n_sure = 0;
     int n_spare = 0;
-    friend auto operator<=>(const Left&, const Left&) = default;
   };
 
   Left left_in(const std::vector<int>& cores) const {
@@ -116,7 +116,7 @@ class Turns {
   /// of those in the emptiest node, the emptiest cache, the first.
   std::vector<int> best_place(int n_threads) const {
     std::vector<int> best;
-    std::tuple<bool, Left, Left> best_rank;
+    std::tuple<bool, int, int, int, int> best_rank;
     const auto has_room = [this, n_threads](const Left& left) {
       return left.n_sure + std::min(left.n_spare, n_spare_) >= n_threads;
     };
@@ -124,7 +124,11 @@ class Turns {
       const std::vector<int> node = cores_of_node(group);
       const Left in_node = left_in(node);
       const Left in_cache = left_in(group.cores);
-      const std::tuple rank{has_room(in_cache), in_node, in_cache};
+      const std::tuple rank{has_room(in_cache),
+                            in_node.n_sure,
+                            in_node.n_spare,
+                            in_cache.n_sure,
+                            in_cache.n_spare};
       if (has_room(in_node) && (best.empty() || rank > best_rank)) {
         best = has_room(in_cache) ? group.cores : node;
         best_rank = rank;

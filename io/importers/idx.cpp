@@ -122,16 +122,16 @@ void IdxFile::load(std::size_t limit) {
 }
 
 void IdxFile::check_header() const {
+  const std::uint32_t wanted = ubyte_type << 8U | static_cast<std::uint32_t>(rank_);
+  if (bytes_.size() >= 4 && word(0) != wanted) {
+    fail("the file does not hold IDX " + kind_,
+         "its magic number is " + hex(word(0)) + " instead of " + hex(wanted),
+         0);
+  }
   if (bytes_.size() < header_bytes()) {
     fail("the file ends within its header",
          "a header of " + kind_ + " has " + std::to_string(header_bytes()) + " bytes",
          bytes_.size());
-  }
-  const std::uint32_t wanted = ubyte_type << 8U | static_cast<std::uint32_t>(rank_);
-  if (word(0) != wanted) {
-    fail("the file does not hold IDX " + kind_,
-         "its magic number is " + hex(word(0)) + " instead of " + hex(wanted),
-         0);
   }
   const std::array<const char*, 3> names{"number of samples", "height", "width"};
   for (std::size_t d = 0; d < rank_; ++d) {

@@ -133,7 +133,7 @@ TEST_F(IdxTest, AMagicNumberOfAnotherKindIsNamed) {
   images(changed(image_bytes, 2, 13));
   refuse({images_name, "offset 0", "0x00000d03", "0x00000803"});
   images(label_bytes);
-  refuse({images_name, "offset 8", "header"});
+  refuse({images_name, "offset 0", "0x00000801", "0x00000803"});
   images(image_bytes);
   labels(image_bytes);
   refuse({labels_name, "offset 0", "0x00000803", "0x00000801"});

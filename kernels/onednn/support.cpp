@@ -27,8 +27,11 @@ void reorder_now(const memory::desc& from,
 
 }  // namespace
 
-dnnl::engine host_engine() {
-  return dnnl::engine(dnnl::engine::kind::cpu, 0);
+// Primitive descriptors keep a bare pointer to their engine, so it has to live as long as
+// the program.
+const dnnl::engine& host_engine() {
+  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
 }
 
 memory::desc descriptor(const memory::dims& dims, memory::format_tag tag) {

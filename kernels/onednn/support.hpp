@@ -16,8 +16,8 @@
 
 namespace crossbow::onednn {
 
-/// The host as oneDNN sees it. A cheap handle: every operation has its own.
-dnnl::engine host_engine();
+/// The host as oneDNN sees it.
+const dnnl::engine& host_engine();
 
 /// A float descriptor without data.
 dnnl::memory::desc descriptor(const dnnl::memory::dims& dims,

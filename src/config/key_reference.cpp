@@ -14,21 +14,21 @@ constexpr const char* introduction =
     R"(# Input decks
 
 `crossbow run inputs/DECK.toml [section.key=value ...]` trains what a deck describes;
-`crossbow check` only reads it. Copy the deck that is nearest to your job:
+`crossbow check` only reads it. Copy the deck that is nearest to your job.
 
 | deck | what it trains |
 |---|---|
-| `smoke_digits.toml` | a small network on the digits of this folder, in seconds; needs nothing |
+| `smoke_digits.toml` | a small network on 8x8 digits, in seconds; needs no other file |
 | `lenet_fashion.toml` | LeNet on Fashion-MNIST with two learners: the main job |
 | `lenet_fashion_drop.toml` | the same with a drop of the learning rate |
 | `lenet_mnist.toml` | LeNet on MNIST until its accuracy is 99 % |
-| `residual_fashion.toml` | a network written in the deck: batch normalisation and a residual sum |
+| `residual_fashion.toml` | a network of the deck's own, with a residual sum |
 
 A deck is a [TOML](https://toml.io) file. Keys that are not given have their defaults. A
-number may be written as an integer. On the command line a value that is not TOML is a string
-(`averaging.method=ssgd`), and a table replaces a table
-(`'optimizer.schedule={policy="fixed"}'`). Mistakes are reported all at once, each with its place,
-before anything runs, and the program ends with exit status 2.
+number may be written as an integer. On the command line a value that is not TOML is a
+string (`averaging.method=ssgd`), and a table replaces a table
+(`'optimizer.schedule={policy="fixed"}'`). Mistakes are reported all at once, each with
+its place, before anything runs, and the program ends with exit status 2.
 
 This page is written by `crossbow keys`, from the tables that decks are checked against.
 )";
@@ -131,8 +131,8 @@ std::string layer_rows() {
     text += row_text({binding.spec, binding.show(defaults), condition});
   }
   return text + R"(
-Layers stand in order; each takes the output of the one before unless `inputs` says otherwise.
-The last one must have as many outputs as the data has classes.
+Layers stand in order; each takes the output of the one before unless `inputs` says
+otherwise. The last one must have as many outputs as the data has classes.
 )";
 }
 

@@ -98,6 +98,7 @@ TEST(Layers, OfAnEffectiveDeckAreTheSame) {
           layer("dropout", "probability = 0.25\n") + layer("linear", "units = 10\n"),
       "d.toml",
       {});
+  EXPECT_EQ(config.model.layers[1].epsilon, 0.01);  // of [batch_norm]
   RunConfig again = parse_run_config(config.effective_deck, "e.toml", {});
   ASSERT_EQ(again.model.layers.size(), config.model.layers.size());
   for (std::size_t i = 0; i < again.model.layers.size(); ++i) {
@@ -150,9 +151,11 @@ TEST(Layers, EachTypeTakesItsOwnKeysOnly) {
   for (const auto& [type, own] : keys) {
     for (const auto& [key, value] : values) {
       std::string rest = type == "add" ? "inputs = [\"input\", \"input\"]\n" : "";
-      rest += key + " = " + value + "\n";
+      rest.append(key).append(" = ").append(value).append("\n");
       for (const std::string& other : own) {
-        rest += other == key ? "" : other + " = " + values.at(other) + "\n";
+        if (other != key) {
+          rest.append(other).append(" = ").append(values.at(other)).append("\n");
+        }
       }
       EXPECT_EQ(complaints(layer(type, rest)) == "no error", own.contains(key))
           << type << key;

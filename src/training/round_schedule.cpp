@@ -32,11 +32,11 @@ RoundPlan RoundSchedule::plan(std::int64_t t) const {
   const std::int64_t before = samples_after(t - 1);
   const OptimizerOptions& o = input_.optimizer;
   RoundPlan plan;
+  plan.rate = learning_rate(o, before, input_.samples_per_epoch);
   plan.rule.number = t;
-  plan.rule.step = {
-      static_cast<float>(learning_rate(o, before, input_.samples_per_epoch)),
-      static_cast<float>(o.momentum),
-      static_cast<float>(o.weight_decay)};
+  plan.rule.step = {static_cast<float>(plan.rate),
+                    static_cast<float>(o.momentum),
+                    static_cast<float>(o.weight_decay)};
   plan.rule.averages = averages_in_round(t, input_.averaging.period);
   plan.restart.rate_changed =
       t > 1 &&

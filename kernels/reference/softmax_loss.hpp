@@ -1,0 +1,51 @@
+#pragma once
+// Softmax and cross-entropy as plain loops: what the other implementations are tested on.
+// Sums are in double.
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/softmax_loss.hpp"
+
+namespace crossbow::reference {
+
+template <class Real>
+struct SoftmaxOutput {
+  Real* losses;
+  std::int32_t* correct;
+  Real* dlogits;  // null: not wanted
+};
+
+/// The same as crossbow::softmax_cross_entropy.
+template <class Real>
+void softmax_cross_entropy(const SoftmaxShape& s,
+                           const Real* logits,
+                           const std::int32_t* labels,
+                           const SoftmaxOutput<Real>& output) {
+  for (std::int64_t n = 0; n < s.n; ++n) {
+    const Real* const row = logits + n * s.classes;
+    const std::int64_t label = labels[n];
+    std::int64_t best = 0;
+    bool has_nan = false;
+    for (std::int64_t i = 0; i < s.classes; ++i) {
+      has_nan = has_nan || std::isnan(row[i]);
+      if (row[i] > row[best]) {
+        best = i;
+      }
+    }
+    const double largest = row[best];
+    double sum = 0;
+    for (std::int64_t i = 0; i < s.classes; ++i) {
+      sum += std::exp(row[i] - largest);
+    }
+    output.losses[n] = static_cast<Real>(std::log(sum) - (row[label] - largest));
+    output.correct[n] = best == label && !has_nan ? 1 : 0;
+    for (std::int64_t i = 0; output.dlogits != nullptr && i < s.classes; ++i) {
+      const double probability = std::exp(row[i] - largest) / sum;
+      output.dlogits[n * s.classes + i] = static_cast<Real>(
+          (probability - (i == label ? 1 : 0)) / static_cast<double>(s.n));
+    }
+  }
+}
+
+}  // namespace crossbow::reference

@@ -1,0 +1,28 @@
+#pragma once
+// Between a training's state and the checkpoint file that holds it: the names of what is
+// saved.
+
+#include <cstdint>
+#include <string>
+
+#include "io/checkpoint_file.hpp"
+
+#include "driver/prepared_run.hpp"
+#include "training/training_state.hpp"
+
+namespace crossbow {
+
+/// The file's content for `state` of `run`, with what a resumed run must have in common
+/// with it and the deck, from which `crossbow evaluate` builds the network again.
+Checkpoint to_checkpoint(const TrainingState& state, const PreparedRun& run);
+
+/// The inverse. Throws Error(data) naming `path` where something is missing.
+TrainingState from_checkpoint(const std::string& path, const Checkpoint& checkpoint);
+
+/// Throw Error(usage) that names the key and both values unless the checkpoint at `path`
+/// belongs to a run like this one: method, seed, batch, learners and training data.
+void check_identity(const std::string& path,
+                    const Checkpoint& checkpoint,
+                    const PreparedRun& run);
+
+}  // namespace crossbow

@@ -1,0 +1,130 @@
+#include "driver/command_line.hpp"
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/build_info.hpp"
+#include "base/exit_code.hpp"
+
+#include "driver/commands.hpp"
+
+namespace crossbow {
+namespace {
+
+void add_deck(CLI::App* command, DeckRequest& deck) {
+  command->add_option("deck", deck.path, "input deck (TOML)")->required();
+  command->add_option(
+      "overrides", deck.overrides, "keys set over the deck's: section.key=value ...");
+}
+
+void add_search(CLI::App* command, DataSearch& search) {
+  command
+      ->add_option("--data-path", search.extra_paths, "folder to look for data in, first")
+      ->type_name("FOLDER")
+      ->allow_extra_args(false);
+}
+
+/// The command and its options; `status` is set when it has run.
+class CommandLine {
+ public:
+  explicit CommandLine(char** argv) : argv_(argv) {
+    app_.require_subcommand(1);
+    app_.set_version_flag("--version", fmt::format("crossbow {}", build_info::version));
+    app_.footer(
+        "Exit status: 0 done, 1 internal error, 2 command line or deck, 3 data or file,\n"
+        "4 a NaN or Inf in training, 5 device, 75 stopped with a checkpoint (resume).");
+    add_run();
+    add_check();
+    add_keys();
+    add_import();
+    add_evaluate();
+    add_export();
+  }
+
+  CLI::App& app() { return app_; }
+  int status() const { return status_; }
+
+ private:
+  void add_run() {
+    CLI::App* command = app_.add_subcommand("run", "train as an input deck says");
+    add_deck(command, run_.deck);
+    add_search(command, run_.deck.search);
+    command->add_flag(
+        "--resume", run_.resume, "go on from the newest checkpoint in run.output");
+    command->add_option("--json", run_.json, "write the figures of the run to a file")
+        ->type_name("FILE");
+    command->callback([this] { status_ = run_command(run_, argv_); });
+  }
+
+  void add_check() {
+    CLI::App* command = app_.add_subcommand(
+        "check", "check a deck, its data and its network; train nothing");
+    add_deck(command, check_);
+    add_search(command, check_.search);
+    command->callback([this] { status_ = check_command(check_); });
+  }
+
+  void add_keys() {
+    CLI::App* command = app_.add_subcommand(
+        "keys", "write the reference of all keys of a deck (Markdown)");
+    command->add_option("file", keys_file_, "where to (none: standard output)");
+    command->callback([this] { status_ = keys_command(keys_file_); });
+  }
+
+  void add_import() {
+    CLI::App* command = app_.add_subcommand("import", "write an HDF5 data set");
+    command->add_option("format", import_.format, "mnist: a folder of IDX files")
+        ->required();
+    command->add_option("source", import_.source, "what to import")->required();
+    command->add_option("file", import_.file, "the HDF5 file to write")->required();
+    command->add_option("--split", import_.split, "train or test")->capture_default_str();
+    command->callback([this] { status_ = import_command(import_); });
+  }
+
+  void add_evaluate() {
+    CLI::App* command =
+        app_.add_subcommand("evaluate", "test the average model of a checkpoint");
+    command->add_option("checkpoint", evaluate_.checkpoint, "checkpoint file")
+        ->required();
+    command->add_option("data", evaluate_.data, "test set: HDF5 file, IDX folder or name")
+        ->required();
+    add_search(command, evaluate_.search);
+    command->callback([this] { status_ = evaluate_command(evaluate_); });
+  }
+
+  void add_export() {
+    CLI::App* command = app_.add_subcommand("export",
+                                            "write the average model of a checkpoint, "
+                                            "and nothing else of it, to an HDF5 file");
+    command->add_option("checkpoint", export_.checkpoint, "checkpoint file")->required();
+    command->add_option("file", export_.file, "the HDF5 file to write")->required();
+    command->callback([this] { status_ = export_command(export_); });
+  }
+
+  CLI::App app_{"Crossbow: trains deep networks with small batches on one node"};
+  char** argv_;
+  int status_ = 0;
+  RunRequest run_;
+  DeckRequest check_;
+  std::string keys_file_;
+  ImportRequest import_;
+  EvaluateRequest evaluate_;
+  ExportRequest export_;
+};
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  CommandLine line(argv);
+  try {
+    line.app().parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // CLI11 prints help and complaints; its own status numbers mean nothing to our users.
+    return line.app().exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+  }
+  return line.status();
+}
+
+}  // namespace crossbow

@@ -1,0 +1,38 @@
+#pragma once
+// The commands of the program. Each returns the exit status; errors come out as
+// exceptions, which main turns into a sentence and a status.
+
+#include <string>
+
+#include "driver/prepared_run.hpp"
+
+namespace crossbow {
+
+struct RunRequest {
+  DeckRequest deck;
+  bool resume = false;
+  std::string json;  // file for the figures as data; empty: none
+};
+
+struct ImportRequest {
+  std::string format, source, file;
+  std::string split = "train";
+};
+
+struct EvaluateRequest {
+  std::string checkpoint, data;
+  DataSearch search;
+};
+
+struct ExportRequest {
+  std::string checkpoint, file;
+};
+
+int run_command(const RunRequest& request, char** argv);
+int check_command(const DeckRequest& request);
+int keys_command(const std::string& file);
+int import_command(const ImportRequest& request);
+int evaluate_command(const EvaluateRequest& request);
+int export_command(const ExportRequest& request);
+
+}  // namespace crossbow

@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+#include "io/atomic_file.hpp"
+#include "io/importers/idx.hpp"
+#include "kernels/instance.hpp"
+
+#include "config/run_config.hpp"
+#include "driver/checkpointing.hpp"
+#include "driver/commands.hpp"
+#include "model/host_transfer.hpp"
+#include "training/evaluator.hpp"
+
+namespace crossbow {
+namespace {
+
+using Host = Kokkos::Serial;
+
+Split split_named(const std::string& name) {
+  CROSSBOW_VALIDATE(
+      name == "train" || name == "test",
+      ExitCode::usage,
+      {"there is no split named " + name, "", "--split", "Use train or test"});
+  return name == "train" ? Split::train : Split::test;
+}
+
+/// The deck that a checkpoint was trained with.
+RunConfig config_of(const std::string& path, const Checkpoint& checkpoint) {
+  const auto deck = checkpoint.texts.find("deck");
+  CROSSBOW_VALIDATE(deck != checkpoint.texts.end(),
+                    ExitCode::data,
+                    {"the file has no deck",
+                     "it is no checkpoint of a run",
+                     path,
+                     "Use a file of a run's checkpoints folder"});
+  return parse_run_config(deck->second, path, {});
+}
+
+EvaluationResult evaluate_average(const NetworkPlan& plan,
+                                  const SampleSet& samples,
+                                  const NamedTensors& tensors) {
+  const Host exec = make_instance<Host>(1);
+  Evaluator<Host> evaluator(exec, plan, samples, KernelSet::vendor, nullptr);
+  const auto load = [&](const ParameterLayout& layout, const std::string& prefix) {
+    std::vector<float> values(static_cast<std::size_t>(layout.size()));
+    layout.pack(tensors, prefix, values);
+    Buffer<Host> buffer = make_buffer(exec, "crossbow::evaluated_model", values.size());
+    to_device<Host, float>(exec, values, buffer);
+    return buffer;
+  };
+  const Buffer<Host> weights = load(evaluator.network().parameters(), "average/");
+  const Buffer<Host> statistics =
+      load(evaluator.network().statistics(), "average_statistics/");
+  std::vector<BlockResult> blocks(static_cast<std::size_t>(evaluator.blocks()));
+  evaluator.run(exec, weights, statistics, 0, 1, blocks);
+  return mean_of(blocks, samples.data.n);
+}
+
+}  // namespace
+
+int keys_command(const std::string& file) {
+  if (file.empty()) {
+    fmt::print("{}", key_reference());
+  } else {
+    const std::string text = key_reference();
+    AtomicFile out(file, static_cast<std::int64_t>(text.size()));
+    out.write(text);
+    out.commit();
+  }
+  return 0;
+}
+
+int import_command(const ImportRequest& request) {
+  CROSSBOW_VALIDATE(
+      request.format == "mnist",
+      ExitCode::usage,
+      {"there is no importer for the format " + request.format, "", "", "Use mnist"});
+  const Dataset data = import_idx(request.source, split_named(request.split));
+  write_dataset(request.file, data);
+  fmt::print("{}: {} images of {}x{}x{}, {} classes, mean {:.6f}, std {:.6f}\n",
+             request.file,
+             data.n,
+             data.h,
+             data.w,
+             data.c,
+             data.classes,
+             data.mean,
+             data.std);
+  return 0;
+}
+
+int evaluate_command(const EvaluateRequest& request) {
+  const Checkpoint checkpoint = read_checkpoint(request.checkpoint);
+  const RunConfig config = config_of(request.checkpoint, checkpoint);
+  const TrainingState state = from_checkpoint(request.checkpoint, checkpoint);
+  const Kokkos::ScopeGuard kokkos(quiet_settings());
+  const Dataset data = load_data(request.data, Split::test, request.search, {});
+  const auto saved = [&](const char* name) {
+    const auto found = checkpoint.numbers.find(name);
+    CROSSBOW_VALIDATE(
+        found != checkpoint.numbers.end(),
+        ExitCode::data,
+        {std::string("the checkpoint has no ") + name, "", request.checkpoint, ""});
+    return found->second;
+  };
+  const SampleSet samples{data, pixel_scale(saved("data_mean"), saved("data_std"))};
+  const EvaluationResult result =
+      evaluate_average(plan_for(config.model, samples), samples, state.tensors);
+  fmt::print("test accuracy {:.4f}, test loss {:.4f}, {} images\n",
+             result.accuracy,
+             result.loss,
+             data.n);
+  return 0;
+}
+
+int export_command(const ExportRequest& request) {
+  Checkpoint file = read_checkpoint(request.checkpoint);
+  const RunConfig config = config_of(request.checkpoint, file);
+  const auto is_average = [](const std::string& name) {
+    return name.starts_with("average");
+  };
+  std::erase_if(file.tensors,
+                [&](const auto& entry) { return !is_average(entry.first); });
+  std::erase_if(file.shapes, [&](const auto& entry) { return !is_average(entry.first); });
+  write_checkpoint(request.file, file);
+  fmt::print("{}: the average model of round {} ({})\n",
+             request.file,
+             file.integers["round"],
+             config.run.name);
+  return 0;
+}
+
+}  // namespace crossbow

@@ -1,0 +1,93 @@
+#include "driver/output_folder.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+
+namespace crossbow {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* lock_name = "run.lock";
+
+/// The first of path.1, path.2, ... that does not exist.
+std::string free_name(const std::string& path) {
+  int number = 1;
+  while (fs::exists(path + "." + std::to_string(number))) {
+    ++number;
+  }
+  return path + "." + std::to_string(number);
+}
+
+}  // namespace
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  CROSSBOW_VALIDATE(!error,
+                    ExitCode::data,
+                    {"the output folder cannot be made",
+                     error.message(),
+                     path,
+                     "Set run.output to a folder that you may write to"});
+}
+
+OutputFolder::OutputFolder(const std::string& path, bool resume, const Notice& notice)
+    : path_(path) {
+  make_folder(path_);
+  lock();
+  if (resume || !fs::exists(file("history.csv"))) {
+    return;
+  }
+  const std::string aside = free_name(path_);
+  std::error_code error;
+  fs::rename(path_, aside, error);
+  CROSSBOW_VALIDATE(!error,
+                    ExitCode::data,
+                    {"the folder of an earlier run cannot be moved aside",
+                     error.message(),
+                     path_,
+                     "Set another run.output"});
+  close(lock_);
+  make_folder(path_);
+  lock();
+  say(notice, "the earlier run in " + path_ + " is now in " + aside);
+}
+
+OutputFolder::~OutputFolder() {
+  if (lock_ >= 0) {
+    close(lock_);
+  }
+}
+
+void OutputFolder::lock() {
+  const std::string path = file(lock_name);
+  lock_ = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+  CROSSBOW_VALIDATE(lock_ >= 0,
+                    ExitCode::data,
+                    {"the output folder cannot be written to",
+                     std::strerror(errno),
+                     path,
+                     "Set run.output to a folder that you may write to"});
+  // A file system without locks is not held against the user.
+  const bool held_by_other = flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  CROSSBOW_VALIDATE(!held_by_other,
+                    ExitCode::data,
+                    {"another run is writing into the output folder",
+                     "",
+                     path_,
+                     "Wait for it, or set another run.output"});
+}
+
+std::string OutputFolder::file(const std::string& name) const {
+  return path_ + "/" + name;
+}
+
+}  // namespace crossbow

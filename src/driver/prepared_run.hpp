@@ -1,0 +1,39 @@
+#pragma once
+// From a deck to what a trainer needs: data loaded, pixels scaled, learners placed.
+
+#include <string>
+#include <vector>
+
+#include "io/data_source.hpp"
+
+#include "config/run_config.hpp"
+#include "data/sample_set.hpp"
+#include "training/trainer.hpp"
+
+namespace crossbow {
+
+/// A deck as named on the command line.
+struct DeckRequest {
+  std::string path;
+  std::vector<std::string> overrides;  // "section.key=value"
+  DataSearch search;
+};
+
+struct PreparedRun {
+  RunConfig config;
+  Dataset training_data, test_data;
+  double mean = 0, std = 1;  // of value/255, taken off and divided by
+  PixelScale scale;
+  TrainerOptions options;
+
+  SampleSet training_set() const { return {training_data, scale}; }
+  SampleSet test_set() const { return {test_data, scale}; }
+};
+
+/// Load the data of `config` and plan its network and learners. Throws Error(data) or
+/// Error(usage) for whatever does not fit together; nothing has run then.
+PreparedRun prepare_run(const RunConfig& config,
+                        const DataSearch& search,
+                        const Notice& notice);
+
+}  // namespace crossbow

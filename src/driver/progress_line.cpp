@@ -1,0 +1,55 @@
+#include "driver/progress_line.hpp"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace crossbow {
+namespace {
+
+constexpr double plain_interval = 30;  // [s]: a batch job's log stays readable
+
+/// "1:02:03" or "2:03".
+std::string duration(double seconds) {
+  const auto whole = static_cast<long long>(seconds + 0.5);
+  const long long hours = whole / 3600;
+  const long long minutes = whole / 60 % 60;
+  return hours > 0 ? fmt::format("{}:{:02}:{:02}", hours, minutes, whole % 60)
+                   : fmt::format("{}:{:02}", minutes, whole % 60);
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine() : terminal_(isatty(STDOUT_FILENO) == 1) {}
+
+void ProgressLine::show(const TrainingProgress& p) {
+  if (!terminal_ && since_plain_line_.seconds() < plain_interval) {
+    return;
+  }
+  const std::string line = fmt::format(
+      "epoch {:.2f} of {:g}  {:.0f} images/s  {} learner{}  loss {:.4f}  {} left",
+      p.epoch,
+      p.epochs,
+      p.images_per_second,
+      p.learners,
+      p.learners == 1 ? "" : "s",
+      p.loss,
+      duration(p.seconds_left));
+  if (terminal_) {
+    fmt::print("\r{}\033[K", line);
+    shown_ = true;
+  } else {
+    fmt::print("{}\n", line);
+    since_plain_line_.restart();
+  }
+  std::fflush(stdout);
+}
+
+void ProgressLine::print(const std::string& line) {
+  fmt::print("{}{}\n", shown_ ? "\r\033[K" : "", line);
+  shown_ = false;
+  std::fflush(stdout);
+}
+
+}  // namespace crossbow

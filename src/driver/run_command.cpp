@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+#include "io/run_record.hpp"
+#include "kernels/dispatch.hpp"
+#include "kernels/instance.hpp"
+
+#include "driver/backend.hpp"
+#include "driver/commands.hpp"
+#include "driver/run_session.hpp"
+
+namespace crossbow {
+namespace {
+
+void print_notice(const std::string& line) {
+  fmt::print(stderr, "crossbow: {}\n", line);
+}
+
+TrainingEnd train_prepared(const PreparedRun& run, RunSession& session) {
+  return with_space(run.options.threads, [&]<class Exec>() {
+    return train<Exec>(
+        run.options, run.training_set(), run.test_set(), session.state(), session);
+  });
+}
+
+}  // namespace
+
+int run_command(const RunRequest& request, char** argv) {
+  const RunConfig config = read_run_config(request.deck.path, request.deck.overrides);
+  settle_backend(config, argv);
+  const Kokkos::ScopeGuard kokkos(quiet_settings());
+  const PreparedRun run = prepare_run(config, request.deck.search, print_notice);
+  RunSession session(run, request.resume, print_notice);
+  try {
+    const TrainingEnd end = train_prepared(run, session);
+    if (!end.bound) {
+      print_notice(
+          "learners could not be bound to their cores; they run wherever the system puts "
+          "them");
+    }
+    if (!request.json.empty()) {
+      write_run_record(request.json, session.summary(end));
+    }
+    return session.conclude(end);
+  } catch (const std::exception& error) {
+    session.log_failure(error.what());
+    throw;
+  }
+}
+
+int check_command(const DeckRequest& request) {
+  const RunConfig config = read_run_config(request.path, request.overrides);
+  const PreparedRun run = prepare_run(config, request.search, print_notice);
+  fmt::print(
+      "{} is valid: {} images of {}x{}x{}, {} classes; {} learner(s) of {} thread(s), "
+      "batch {} "
+      "each, {} a round\n",
+      request.path,
+      run.training_data.n,
+      run.training_data.h,
+      run.training_data.w,
+      run.training_data.c,
+      run.training_data.classes,
+      run.options.learners,
+      run.options.threads,
+      run.options.training.batch,
+      run.options.training.batch * run.options.learners);
+  return 0;
+}
+
+}  // namespace crossbow

@@ -1,0 +1,176 @@
+#include "driver/run_session.hpp"
+
+#include <csignal>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+
+#include "io/run_record.hpp"
+
+#include "driver/run_record_content.hpp"
+
+namespace crossbow {
+namespace {
+
+HistoryRow to_row(const TestResult& r) {
+  HistoryRow row;
+  row.epoch = r.epoch;
+  row.samples = r.samples;
+  row.rounds = r.rounds;
+  row.seconds = r.seconds;
+  row.rate = r.rate;
+  row.learners = r.learners;
+  row.train_loss = r.train_loss;
+  row.test_loss = r.test_loss;
+  row.test_accuracy = r.test_accuracy;
+  row.images_per_second = r.images_per_second;
+  return row;
+}
+
+std::string median_text(const std::optional<double>& median) {
+  return median.has_value() ? fmt::format("{:.4f}", *median) : "-";
+}
+
+}  // namespace
+
+RunSession::RunSession(const PreparedRun& run, bool resume, const Notice& notice)
+    : run_(run), output_(run.config.run.output, resume, notice) {
+  make_folder(output_.file("checkpoints"));
+  if (resume) {
+    load_checkpoint(notice);
+  }
+  const bool going_on = state_.has_value();
+  log_ = open_log(output_.file("run.log"), going_on ? LogStart::append : LogStart::fresh);
+  const std::string history = output_.file("history.csv");
+  history_.emplace(going_on ? HistoryFile::resume(history, state_->round)
+                            : HistoryFile::fresh(history));
+  record_ = run_record_head(run);
+  record_["resumed_from_round"] =
+      going_on ? nlohmann::json(state_->round) : nlohmann::json();
+  write_run_record(output_.file("run.json"), record_);
+  log_->info("run {}, seed {}, {} learner(s) of {} thread(s), batch {} each",
+             run.config.run.name,
+             run.config.run.seed,
+             run.options.learners,
+             run.options.threads,
+             run.options.training.batch);
+}
+
+void RunSession::load_checkpoint(const Notice& notice) {
+  const auto newest = newest_checkpoint(output_.file("checkpoints"), notice);
+  if (!newest.has_value()) {
+    say(notice,
+        "no checkpoint in " + output_.file("checkpoints") +
+            ": starting from the beginning");
+    return;
+  }
+  check_identity(newest->first, newest->second, run_);
+  state_ = from_checkpoint(newest->first, newest->second);
+  say(notice, fmt::format("resuming from {} (round {})", newest->first, state_->round));
+}
+
+bool RunSession::stop_requested() {
+  if (!stop_reason_.empty()) {
+    return true;
+  }
+  if (const std::optional<int> signal = signal_.requested(); signal.has_value()) {
+    stop_reason_ = fmt::format("signal {} ({})", *signal, strsignal(*signal));
+  } else if (run_.config.run.time_limit.has_value() &&
+             since_start_.seconds() >= *run_.config.run.time_limit) {
+    stop_reason_ = fmt::format("run.time_limit of {:g} s", *run_.config.run.time_limit);
+  }
+  return !stop_reason_.empty();
+}
+
+bool RunSession::tested(const TestResult& result) {
+  HistoryRow row = to_row(result);
+  std::vector<HistoryRow> rows = history_->rows();
+  rows.push_back(row);
+  row.median_of_five = median_of_last_five(rows);
+  history_->append(row);
+  const std::string line = fmt::format(
+      "epoch {:.2f}  {:.1f} s  test accuracy {:.4f}  median of five {}  test loss {:.4f}"
+      "  train loss {:.4f}  {:.0f} images/s",
+      row.epoch,
+      row.seconds,
+      row.test_accuracy,
+      median_text(row.median_of_five),
+      row.test_loss,
+      row.train_loss,
+      row.images_per_second);
+  progress_line_.print(line);
+  log_->info(line);
+  const std::optional<double>& target = run_.config.training.target_accuracy;
+  return target.has_value() && row.median_of_five.has_value() &&
+         *row.median_of_five >= *target;
+}
+
+void RunSession::progress(const TrainingProgress& progress) {
+  progress_line_.show(progress);
+}
+
+void RunSession::checkpoint(TrainingState state) {
+  const std::string folder = output_.file("checkpoints");
+  const std::string path = checkpoint_path(folder, state.round);
+  write_checkpoint(path, to_checkpoint(state, run_));
+  prune_checkpoints(folder, run_.config.checkpoint.keep);
+  log_->info("checkpoint {}", path);
+}
+
+nlohmann::json RunSession::summary(const TrainingEnd& end) const {
+  nlohmann::json summary = run_record_result(end);
+  summary["images_per_second"] = static_cast<double>(end.samples) / end.seconds;
+  if (!history_->rows().empty()) {
+    const HistoryRow& last = history_->rows().back();
+    summary["test_accuracy"] = last.test_accuracy;
+    summary["median_of_five"] =
+        last.median_of_five ? nlohmann::json(*last.median_of_five) : nlohmann::json();
+  }
+  const std::optional<double>& target = run_.config.training.target_accuracy;
+  if (target.has_value()) {
+    summary["target_accuracy"] = *target;
+    summary["tta_seconds"] =
+        end.target_reached ? nlohmann::json(end.seconds) : nlohmann::json();
+  }
+  return summary;
+}
+
+int RunSession::conclude(const TrainingEnd& end) {
+  record_["result"] = summary(end);
+  record_["result"]["stop_reason"] = end.finished ? "" : stop_reason_;
+  write_run_record(output_.file("run.json"), record_);
+  if (!end.finished) {
+    const std::string line = fmt::format(
+        "stopped by {} after round {}, with a checkpoint. Go on with --resume",
+        stop_reason_,
+        end.rounds);
+    progress_line_.print(line);
+    log_->info(line);
+    return static_cast<int>(ExitCode::requeue);
+  }
+  const HistoryRow& last = history_->rows().back();
+  std::string line = fmt::format(
+      "test accuracy {:.4f}, median of five {}, {:.4g} epochs, {:.1f} s of training, "
+      "{:.0f} images/s",
+      last.test_accuracy,
+      median_text(last.median_of_five),
+      end.epochs,
+      end.seconds,
+      static_cast<double>(end.samples) / end.seconds);
+  if (const auto& target = run_.config.training.target_accuracy; target.has_value()) {
+    line += end.target_reached ? fmt::format("\nTTA({:g}) {:.1f} s", *target, end.seconds)
+                               : fmt::format("\nTTA({:g}) not reached", *target);
+  }
+  progress_line_.print(line);
+  log_->info(line);
+  return static_cast<int>(ExitCode::done);
+}
+
+void RunSession::log_failure(const std::string& message) {
+  log_->info("failed: {}", message);
+}
+
+}  // namespace crossbow

@@ -1,0 +1,62 @@
+#pragma once
+// One `crossbow run`: what becomes of a trainer's tests, progress and checkpoints
+// (history.csv, run.json, run.log, checkpoints/, the terminal), and when it is told to
+// stop.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+#include <spdlog/logger.h>
+
+#include "base/scoped_timer.hpp"
+#include "base/stop_signal.hpp"
+
+#include "io/history_file.hpp"
+
+#include "driver/checkpointing.hpp"
+#include "driver/output_folder.hpp"
+#include "driver/prepared_run.hpp"
+#include "driver/progress_line.hpp"
+#include "training/training_observer.hpp"
+
+namespace crossbow {
+
+class RunSession final : public TrainingObserver {
+ public:
+  /// Take the output folder; with `resume` load its newest whole checkpoint, if it has
+  /// one.
+  RunSession(const PreparedRun& run, bool resume, const Notice& notice);
+
+  /// The state to go on from; none: from the start.
+  const TrainingState* state() const { return state_.has_value() ? &*state_ : nullptr; }
+
+  bool stop_requested() override;
+  bool tested(const TestResult& result) override;
+  void progress(const TrainingProgress& progress) override;
+  void checkpoint(TrainingState state) override;
+
+  /// Write the record's end and print the last line; returns the program's exit status.
+  int conclude(const TrainingEnd& end);
+  /// The run's figures as data: what --json writes.
+  nlohmann::json summary(const TrainingEnd& end) const;
+  /// Leave the error in the log too.
+  void log_failure(const std::string& message);
+
+ private:
+  void load_checkpoint(const Notice& notice);
+
+  const PreparedRun& run_;
+  OutputFolder output_;
+  std::shared_ptr<spdlog::logger> log_;
+  std::optional<TrainingState> state_;
+  std::optional<HistoryFile> history_;
+  nlohmann::json record_;
+  StopSignal signal_;
+  Stopwatch since_start_;
+  ProgressLine progress_line_;
+  std::string stop_reason_;
+};
+
+}  // namespace crossbow

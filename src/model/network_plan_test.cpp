@@ -1,0 +1,268 @@
+#include "model/network_plan.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/testing.hpp"
+
+namespace crossbow {
+namespace {
+
+using namespace testing;
+using ::testing::HasSubstr;
+
+/// Parameters of a planned network, without padding.
+std::int64_t parameters_of(const NetworkPlan& plan) {
+  const Kokkos::Serial exec = test_instance<Kokkos::Serial>();
+  return Network<Kokkos::Serial>(exec, plan, options_of(1, KernelSet::kokkos))
+      .parameters()
+      .elements();
+}
+
+NetworkPlan named(const std::string& name,
+                  const ImageShape& shape,
+                  std::int64_t classes) {
+  ModelOptions options;
+  options.name = name;
+  return plan_network(options, shape, classes);
+}
+
+std::vector<std::string> names_of(const NetworkPlan& plan) {
+  std::vector<std::string> names;
+  for (const LayerPlan& layer : plan.layers) {
+    names.push_back(layer.name);
+  }
+  return names;
+}
+
+int fused_relus(const NetworkPlan& plan) {
+  return static_cast<int>(std::count_if(
+      plan.layers.begin(), plan.layers.end(), [](const LayerPlan& l) { return l.relu; }));
+}
+
+int relu_layers(const NetworkPlan& plan) {
+  return static_cast<int>(
+      std::count_if(plan.layers.begin(), plan.layers.end(), [](const LayerPlan& l) {
+        return l.type == LayerType::relu;
+      }));
+}
+
+TEST(NetworkPlan, lenet_is_the_papers) {
+  const NetworkPlan plan = named("lenet", {28, 28, 1}, 10);
+  EXPECT_EQ(parameters_of(plan), 1111946);
+  EXPECT_EQ(plan.layers.back().in, (ImageShape{1, 1, 1024}));
+  EXPECT_EQ(plan.layers.back().out, (ImageShape{1, 1, 10}));
+  EXPECT_EQ(fused_relus(plan), 3);
+  EXPECT_EQ(relu_layers(plan), 0);
+}
+
+TEST(NetworkPlan, lenet_has_dropout_before_its_last_layer_if_wanted) {
+  ModelOptions options;
+  options.dropout = 0.4;
+  const NetworkPlan plan = plan_network(options, {28, 28, 1}, 10);
+  ASSERT_GE(plan.layers.size(), 2U);
+  const LayerPlan& before_last = plan.layers[plan.layers.size() - 2];
+  EXPECT_EQ(before_last.type, LayerType::dropout);
+  EXPECT_EQ(before_last.options.probability, 0.4);
+  EXPECT_EQ(parameters_of(plan), 1111946);
+}
+
+TEST(NetworkPlan, logistic_and_mlp) {
+  EXPECT_EQ(parameters_of(named("logistic", {28, 28, 1}, 10)), 784 * 10 + 10);
+  EXPECT_EQ(parameters_of(named("mlp", {8, 8, 1}, 10)), 64 * 128 + 128 + 128 * 10 + 10);
+  ModelOptions options;
+  options.name = "mlp";
+  options.hidden = {7, 5};
+  const NetworkPlan plan = plan_network(options, {2, 3, 4}, 3);
+  EXPECT_EQ(parameters_of(plan), 24 * 7 + 7 + 7 * 5 + 5 + 5 * 3 + 3);
+  EXPECT_EQ(fused_relus(plan), 2);
+}
+
+TEST(NetworkPlan, shapes_follow_from_windows_strides_and_padding) {
+  LayerOptions valid = convolution("valid", 5, 3);
+  valid.padding_same = false;
+  LayerOptions same = convolution("same", 4, 3);
+  LayerOptions strided = convolution("strided", 6, 3);
+  strided.padding_same = false;
+  strided.padding = 1;
+  strided.stride = 2;
+  LayerOptions overlapping = pool(LayerType::max_pool, 3, "overlapping");
+  overlapping.stride = 1;
+  const NetworkPlan plan =
+      plan_network(model_of({valid,
+                             same,
+                             strided,
+                             overlapping,
+                             pool(LayerType::average_pool, 2, "pool"),
+                             layer(LayerType::global_average_pool, "mean"),
+                             linear("fc", 3)}),
+                   {13, 12, 2},
+                   3);
+  const std::vector<ImageShape> shapes = {
+      {11, 10, 5}, {11, 10, 4}, {6, 5, 6}, {4, 3, 6}, {2, 1, 6}, {1, 1, 6}, {1, 1, 3}};
+  ASSERT_EQ(plan.layers.size(), shapes.size());
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    EXPECT_EQ(plan.layers[i].out, shapes[i]) << plan.layers[i].name;
+    EXPECT_EQ(plan.layers[i].in, i == 0 ? plan.input : shapes[i - 1]);
+  }
+}
+
+TEST(NetworkPlan, inputs_are_the_layer_before_or_by_name) {
+  const NetworkPlan plan =
+      plan_network(model_of({convolution("a", 4, 3),
+                             convolution("b", 4, 1, {"input"}),
+                             layer(LayerType::add, "sum", {"a", "b"}),
+                             linear("fc", 3)}),
+                   {6, 6, 2},
+                   3);
+  ASSERT_EQ(names_of(plan), (Names{"a", "b", "sum", "fc"}));
+  EXPECT_EQ(plan.layers[0].inputs, std::vector<int>{network_input});
+  EXPECT_EQ(plan.layers[1].inputs, std::vector<int>{network_input});
+  EXPECT_EQ(plan.layers[2].inputs, (std::vector<int>{0, 1}));
+  EXPECT_EQ(plan.layers[3].inputs, std::vector<int>{2});
+}
+
+// ---- ReLU that may be fused and ReLU that may not
+// --------------------------------------
+
+TEST(NetworkPlan, relu_goes_into_what_it_follows) {
+  const NetworkPlan plan = plan_network(model_of({convolution("conv", 4, 3),
+                                                  layer(LayerType::relu, "r1"),
+                                                  linear("fc1", 5),
+                                                  layer(LayerType::relu, "r2"),
+                                                  linear("fc2", 3)}),
+                                        {6, 6, 2},
+                                        3);
+  EXPECT_EQ(names_of(plan), (Names{"conv", "fc1", "fc2"}));
+  EXPECT_TRUE(plan.layers[0].relu && plan.layers[1].relu && !plan.layers[2].relu);
+  EXPECT_EQ(plan.layers[1].inputs, std::vector<int>{0});
+  EXPECT_EQ(plan.layers[2].inputs, std::vector<int>{1});
+}
+
+TEST(NetworkPlan, relu_on_both_sides_of_a_max_pooling) {
+  const NetworkPlan plan = plan_network(model_of({convolution("conv", 4, 3),
+                                                  layer(LayerType::relu, "before"),
+                                                  pool(LayerType::max_pool, 2, "pool"),
+                                                  layer(LayerType::relu, "after"),
+                                                  linear("fc", 3)}),
+                                        {6, 6, 2},
+                                        3);
+  EXPECT_EQ(plan.layers.back().inputs,
+            std::vector<int>{static_cast<int>(plan.layers.size()) - 2});
+  EXPECT_GE(fused_relus(plan), 1);
+}
+
+TEST(NetworkPlan, relu_stays_where_the_value_before_it_is_used_too) {
+  const NetworkPlan plan =
+      plan_network(model_of({convolution("conv", 4, 3),
+                             layer(LayerType::relu, "r", {"conv"}),
+                             layer(LayerType::add, "sum", {"conv", "r"}),
+                             linear("fc", 3)}),
+                   {6, 6, 2},
+                   3);
+  EXPECT_EQ(fused_relus(plan), 0);
+  EXPECT_EQ(relu_layers(plan), 1);
+}
+
+TEST(NetworkPlan, relu_stays_where_nothing_can_take_it) {
+  const NetworkPlan plan =
+      plan_network(model_of({layer(LayerType::relu, "of_images"),
+                             layer(LayerType::batch_norm, "bn"),
+                             layer(LayerType::relu, "of_bn"),
+                             layer(LayerType::add, "sum", {"of_images", "of_bn"}),
+                             layer(LayerType::relu, "of_sum"),
+                             pool(LayerType::average_pool, 2, "mean"),
+                             layer(LayerType::relu, "of_mean"),
+                             linear("fc", 3)}),
+                   {6, 6, 2},
+                   3);
+  EXPECT_EQ(fused_relus(plan), 0);
+  EXPECT_EQ(relu_layers(plan), 4);
+}
+
+// ---- Errors: one sentence that names layer, place, values and what to do
+// ----------------
+
+TEST(NetworkPlan, unknown_input) {
+  LayerOptions bad = linear("fc", 3, {"nobody"});
+  bad.where = "deck.toml:7:1";
+  const std::string message = plan_error({bad});
+  EXPECT_THAT(message, HasSubstr("nobody"));
+  EXPECT_THAT(message, HasSubstr("layer fc"));
+  EXPECT_THAT(message, HasSubstr("deck.toml:7:1"));
+}
+
+TEST(NetworkPlan, an_input_must_come_before) {
+  EXPECT_THAT(
+      plan_error(
+          {convolution("a", 2, 1, {"b"}), convolution("b", 2, 1), linear("fc", 3)}),
+      HasSubstr("input b"));
+  EXPECT_THAT(plan_error({convolution("a", 2, 1, {"a"}), linear("fc", 3)}),
+              HasSubstr("input a"));
+}
+
+TEST(NetworkPlan, shapes_differ_in_a_sum) {
+  const std::string message = plan_error({convolution("a", 4, 3),
+                                          convolution("b", 5, 3, {"input"}),
+                                          layer(LayerType::add, "sum", {"a", "b"}),
+                                          linear("fc", 3)});
+  EXPECT_THAT(message, HasSubstr("6x6x4"));
+  EXPECT_THAT(message, HasSubstr("6x6x5"));
+  EXPECT_THAT(message, HasSubstr("layer sum"));
+}
+
+TEST(NetworkPlan, a_sum_takes_two_inputs_and_others_one) {
+  EXPECT_THAT(
+      plan_error(
+          {convolution("a", 4, 3), layer(LayerType::add, "sum", {"a"}), linear("fc", 3)}),
+      HasSubstr("layer sum"));
+  EXPECT_THAT(
+      plan_error({convolution("a", 4, 3), layer(LayerType::add, "sum"), linear("fc", 3)}),
+      HasSubstr("layer sum"));
+  EXPECT_THAT(
+      plan_error(
+          {convolution("a", 4, 3), convolution("b", 4, 3), linear("fc", 3, {"a", "b"})}),
+      HasSubstr("layer fc"));
+}
+
+TEST(NetworkPlan, a_window_does_not_fit) {
+  LayerOptions seven = convolution("conv", 4, 7);
+  seven.padding_same = false;
+  const std::string message = plan_error({seven, linear("fc", 3)});
+  EXPECT_THAT(message, HasSubstr("7"));
+  EXPECT_THAT(message, HasSubstr("6x6x2"));
+  EXPECT_THAT(message, HasSubstr("layer conv"));
+  EXPECT_THAT(plan_error({pool(LayerType::max_pool, 7, "pool"), linear("fc", 3)}),
+              HasSubstr("layer pool"));
+  seven.padding = 1;  // 6 + 2 >= 7
+  EXPECT_EQ(plan_error({seven, linear("fc", 3)}), "no error");
+}
+
+TEST(NetworkPlan, a_layer_that_nobody_uses) {
+  EXPECT_THAT(plan_error({convolution("idle", 4, 3), linear("fc", 3, {"input"})}),
+              HasSubstr("layer idle"));
+}
+
+TEST(NetworkPlan, logits_must_be_one_value_per_class) {
+  const std::string message = plan_error({linear("fc", 4)});
+  EXPECT_THAT(message, HasSubstr("4"));
+  EXPECT_THAT(message, HasSubstr("3 classes"));
+  EXPECT_THAT(message, HasSubstr("layer fc"));
+  EXPECT_THAT(plan_error({convolution("conv", 3, 3)}), HasSubstr("layer conv"));
+}
+
+TEST(NetworkPlan, two_layers_of_one_name) {
+  EXPECT_THAT(plan_error({linear("fc", 4), linear("fc", 3)}),
+              HasSubstr("two layers are named fc"));
+}
+
+TEST(NetworkPlan, an_unknown_network) {
+  EXPECT_THROW(named("lenot", {28, 28, 1}, 10), Error);
+}
+
+}  // namespace
+}  // namespace crossbow
