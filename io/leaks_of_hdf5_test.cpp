@@ -2,7 +2,10 @@
 // time it refuses a damaged file, and the tests show it many.
 
 // The name is the sanitizer's.
-extern "C" const char* __lsan_default_suppressions();  // NOLINT
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
+extern "C" const char* __lsan_default_suppressions();
+
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:libhdf5\n";
-}  // NOLINT
+}

@@ -37,6 +37,7 @@ class CommandLine {
         "4 a NaN or Inf in training, 5 device, 75 stopped with a checkpoint (resume).");
     add_run();
     add_check();
+    add_bench();
     add_keys();
     add_import();
     add_evaluate();
@@ -64,6 +65,30 @@ class CommandLine {
     add_deck(command, check_);
     add_search(command, check_.search);
     command->callback([this] { status_ = check_command(check_); });
+  }
+
+  void add_bench() {
+    CLI::App* command = app_.add_subcommand(
+        "bench", "measure images/s of a deck's network by batch and learners");
+    add_deck(command, bench_.deck);
+    add_search(command, bench_.deck.search);
+    command->add_option("--batches", bench_.batches, "batches per learner")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 65536))
+        ->capture_default_str();
+    command->add_option("--learners", bench_.learners, "numbers of learners")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+    command->add_option("--window", bench_.window, "seconds of a measurement")
+        ->check(CLI::Range(0.05, 3600.0))
+        ->capture_default_str();
+    command->add_option("--windows", bench_.windows, "measurements; their median counts")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    command->add_option("--json", bench_.json, "write the table to a file")
+        ->type_name("FILE");
+    command->callback([this] { status_ = bench_command(bench_, argv_); });
   }
 
   void add_keys() {
@@ -108,6 +133,7 @@ class CommandLine {
   int status_ = 0;
   RunRequest run_;
   DeckRequest check_;
+  BenchRequest bench_;
   std::string keys_file_;
   ImportRequest import_;
   EvaluateRequest evaluate_;

@@ -3,6 +3,7 @@
 // exceptions, which main turns into a sentence and a status.
 
 #include <string>
+#include <vector>
 
 #include "driver/prepared_run.hpp"
 
@@ -12,6 +13,15 @@ struct RunRequest {
   DeckRequest deck;
   bool resume = false;
   std::string json;  // file for the figures as data; empty: none
+};
+
+struct BenchRequest {
+  DeckRequest deck;
+  std::vector<int> batches = {2, 4, 8, 16, 32, 64};  // per learner
+  std::vector<int> learners = {1, 2};
+  double window = 1;  // [s]
+  int windows = 3;    // measured after one of warm-up; the median counts
+  std::string json;   // file for the table as data; empty: none
 };
 
 struct ImportRequest {
@@ -29,6 +39,7 @@ struct ExportRequest {
 };
 
 int run_command(const RunRequest& request, char** argv);
+int bench_command(const BenchRequest& request, char** argv);
 int check_command(const DeckRequest& request);
 int keys_command(const std::string& file);
 int import_command(const ImportRequest& request);

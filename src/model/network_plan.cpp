@@ -355,6 +355,23 @@ std::vector<LayerOptions> named_network(const ModelOptions& options,
   return {linear("fc", classes)};
 }
 
+double training_flops(const NetworkPlan& plan) {
+  double flops = 0;
+  for (const LayerPlan& layer : plan.layers) {
+    double forward = 0;
+    if (layer.type == LayerType::convolution) {
+      const double window =
+          static_cast<double>(layer.options.kernel) * layer.options.kernel;
+      forward = 2.0 * static_cast<double>(layer.out.size() * layer.in.c) * window;
+    } else if (layer.type == LayerType::linear) {
+      forward = 2.0 * static_cast<double>(layer.out.c * layer.in.size());
+    }
+    const bool first = layer.inputs[0] == network_input;
+    flops += forward * (first ? 2 : 3);
+  }
+  return flops;
+}
+
 NetworkPlan plan_network(const ModelOptions& options,
                          const ImageShape& input,
                          std::int64_t classes) {

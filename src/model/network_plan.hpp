@@ -49,4 +49,10 @@ NetworkPlan plan_network(const ModelOptions& options,
                          const ImageShape& input,
                          std::int64_t classes);
 
+/// Floating-point operations of a forward and backward pass per image: two for each
+/// product and sum of convolutions and linear layers, forward and for each gradient that
+/// is computed (the first layer needs none of its input); everything else is left out, as
+/// is usual.
+double training_flops(const NetworkPlan& plan);
+
 }  // namespace crossbow
