@@ -101,7 +101,7 @@ TEST(H5File, DataSetsOfAllTypesAndShapesComeBack) {
 
 TEST(H5File, SmallChunksHoldTheSameValues) {
   const TestFolder folder;
-  std::vector<std::int32_t> values(5 * 7 * 11);
+  std::vector<std::int32_t> values(385);
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<std::int32_t>(i);
   }
@@ -193,6 +193,7 @@ TEST(H5File, ThreadsMayUseFilesAtOnce) {
   const TestFolder folder;
   std::atomic<int> good{0};
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       const std::string path = folder / (std::to_string(t) + ".h5");

@@ -2,14 +2,15 @@
 // and other rates.
 
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.hpp"
+#include "io/h5_handle.hpp"
+#include "io/test_support.hpp"
 
 #include "config/run_config.hpp"
 #include "regression/oracle_case.hpp"
@@ -19,7 +20,8 @@
 namespace crossbow {
 namespace {
 
-using ::testing::HasSubstr;
+using testing_support::expect_error;
+using testing_support::TestFolder;
 
 constexpr std::int64_t samples = 1000;  // of the training set that decks are made for
 const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -69,16 +71,115 @@ TrainerOptions options_of(const OracleCase& oracle) {
   return options;
 }
 
-void expect_error(const std::function<void()>& action, const std::string& part) {
-  try {
-    action();
-    ADD_FAILURE() << "no error; expected one with '" << part << "'";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr(part));
+template <class T>
+void write_tensors(H5File& file, const std::string& group, const OracleTensors& tensors) {
+  for (const auto& [name, tensor] : tensors) {
+    const std::vector<T> values(tensor.values.begin(), tensor.values.end());
+    file.write(group + "/" + name, tensor.shape, values.data());
   }
 }
 
-TEST(OracleDistance, is_zero_of_the_same) {
+/// Write `o` as the oracle does, without the attribute or data set `left_out`.
+void write_case(const std::string& path,
+                const OracleCase& o,
+                const std::string& left_out = "") {
+  AtomicFile target(path, 4096);
+  H5File file = H5File::create(target);
+  file.write_text("deck", o.layers);
+  file.write_text("method", o.method);
+  const std::vector<std::pair<std::string, std::int64_t>> integers = {
+      {"seed", o.seed},
+      {"iterations", o.iterations},
+      {"k", o.learners},
+      {"batch", o.batch},
+      {"period", o.period},
+      {"drop_at", o.drop_at},
+      {"restart", o.restart ? 1 : 0}};
+  const std::vector<std::pair<std::string, double>> numbers = {
+      {"rate", o.rate},
+      {"drop", o.drop},
+      {"momentum", o.momentum},
+      {"weight_decay", o.weight_decay},
+      {"alpha", o.alpha},
+      {"averaging_momentum", o.averaging_momentum}};
+  for (const auto& [name, value] : integers) {
+    if (name != left_out) {
+      file.write_integer(name, value);
+    }
+  }
+  for (const auto& [name, value] : numbers) {
+    if (name != left_out) {
+      file.write_number(name, value);
+    }
+  }
+  const auto t = static_cast<std::int64_t>(o.rates.size());
+  const auto k = static_cast<std::int64_t>(o.replicas.size());
+  file.write("order", {t, k, o.batch}, o.order.data());
+  if (left_out != "loss") {
+    file.write("loss", {t, k}, o.losses.data());
+  }
+  file.write("rate", {t}, o.rates.data());
+  write_tensors<float>(file, "initial", o.initial);
+  write_tensors<double>(file, "average", o.average);
+  for (std::size_t j = 0; j < o.replicas.size(); ++j) {
+    if (left_out != "replica" + std::to_string(j)) {
+      write_tensors<double>(file, "replica" + std::to_string(j), o.replicas[j]);
+    }
+  }
+  file.close();
+  target.commit();
+}
+
+TEST(OracleCase, ComesBackFromItsFile) {
+  const TestFolder folder;
+  const OracleCase written = small_case();
+  write_case(folder / "small.h5", written);
+  const OracleCase read = read_oracle_case(folder / "small.h5", {});
+  EXPECT_EQ(read.name, "small");
+  EXPECT_EQ(oracle_deck(read, samples), oracle_deck(written, samples));
+  EXPECT_EQ(read.order, written.order);
+  EXPECT_EQ(read.losses, written.losses);
+  EXPECT_EQ(read.rates, written.rates);
+  EXPECT_TRUE(is_near(distances(read, same_outcome(written))));
+}
+
+TEST(OracleCase, TakesChangesInPlaceOfAttributes) {
+  const TestFolder folder;
+  write_case(folder / "small.h5", small_case());
+  const auto change = [&](const std::string& text) {
+    return read_oracle_case(folder / "small.h5", {text});
+  };
+  EXPECT_EQ(change("alpha=0.25").alpha, 0.25);
+  EXPECT_EQ(change("period=7").period, 7);
+  EXPECT_FALSE(change("restart=false").restart);
+  EXPECT_EQ(change("method=easgd").method, "easgd");
+  for (const char* wrong :
+       {"alpha=x", "alpha=", "period=1.5", "colour=1", "alpha", "="}) {
+    expect_error([&] { change(wrong); }, {}, ExitCode::usage);
+  }
+}
+
+TEST(OracleCase, RefusesAFileOfAnotherKind) {
+  const TestFolder folder;
+  const std::string path = folder / "small.h5";
+  for (const char* part : {"k", "alpha", "restart", "loss", "replica1"}) {
+    write_case(path, small_case(), part);
+    expect_error([&] { read_oracle_case(path, {}); },
+                 {"not a file of the oracle", part, path});
+  }
+  OracleCase other = small_case();
+  other.batch = 2;
+  other.order.resize(12);
+  write_case(path, other);
+  expect_error([&] { read_oracle_case(path, {"batch=4"}); },
+               {"order is 3x2x2 but should be 3x2x4"});
+  other = small_case();
+  other.replicas[1]["fc.bias"] = {{1}, {0}};
+  write_case(path, other);
+  expect_error([&] { read_oracle_case(path, {}); }, {"/replica1", "as in /initial"});
+}
+
+TEST(OracleDistance, IsZeroOfTheSame) {
   const OracleCase oracle = small_case();
   const OracleDistances d = distances(oracle, same_outcome(oracle));
   EXPECT_EQ(d.loss.value, 0);
@@ -88,7 +189,7 @@ TEST(OracleDistance, is_zero_of_the_same) {
   EXPECT_EQ(far_places(d), "");
 }
 
-TEST(OracleDistance, is_relative_and_names_the_place) {
+TEST(OracleDistance, IsRelativeAndNamesThePlace) {
   const OracleCase oracle = small_case();
   OracleOutcome outcome = same_outcome(oracle);
   outcome.losses[3] += 0.3;
@@ -102,7 +203,7 @@ TEST(OracleDistance, is_relative_and_names_the_place) {
   EXPECT_EQ(far_places(d), "loss of round 2, learner 1; replica1/fc.weight");
 }
 
-TEST(OracleDistance, of_a_nan_is_far_wherever_it_stands) {
+TEST(OracleDistance, OfANanIsFarWhereverItStands) {
   OracleDistance d;
   for (const double value : {1.0, nan, 2.0}) {
     d.include(value, std::to_string(value));
@@ -121,7 +222,7 @@ TEST(OracleDistance, of_a_nan_is_far_wherever_it_stands) {
   EXPECT_TRUE(is_near(all.replicas));
 }
 
-TEST(OracleDistance, takes_one_set_of_weights_for_every_replica) {
+TEST(OracleDistance, TakesOneSetOfWeightsForEveryReplica) {
   OracleCase oracle = small_case();
   OracleOutcome outcome = same_outcome(oracle);
   outcome.tensors.erase("replica1/fc.weight");
@@ -130,20 +231,20 @@ TEST(OracleDistance, takes_one_set_of_weights_for_every_replica) {
   EXPECT_FALSE(is_near(distances(oracle, outcome).replicas));
 }
 
-TEST(OracleDistance, needs_the_same_tensors) {
+TEST(OracleDistance, NeedsTheSameTensors) {
   const OracleCase oracle = small_case();
   OracleOutcome outcome = same_outcome(oracle);
   outcome.tensors["average/fc.bias"] = {{1}, {0}};
-  expect_error([&] { distances(oracle, outcome); }, "that the oracle lacks");
+  expect_error([&] { distances(oracle, outcome); }, {"that the oracle lacks"});
   outcome = same_outcome(oracle);
   outcome.tensors.erase("average/fc.weight");
-  expect_error([&] { distances(oracle, outcome); }, "fc.weight is not in the network");
+  expect_error([&] { distances(oracle, outcome); }, {"fc.weight is not in the network"});
   outcome = same_outcome(oracle);
   outcome.tensors["average/fc.weight"].shape = {4};
-  expect_error([&] { distances(oracle, outcome); }, "fc.weight is not in the network");
+  expect_error([&] { distances(oracle, outcome); }, {"fc.weight is not in the network"});
 }
 
-TEST(OracleDeck, has_the_parameters_of_the_case) {
+TEST(OracleDeck, HasTheParametersOfTheCase) {
   const OracleCase oracle = small_case();
   const TrainerOptions options = options_of(oracle);
   EXPECT_EQ(options.learners, 2);
@@ -155,7 +256,7 @@ TEST(OracleDeck, has_the_parameters_of_the_case) {
   EXPECT_EQ(options.optimizer.momentum, 0.9);
 }
 
-TEST(OracleDeck, makes_the_rounds_and_rates_of_the_oracle) {
+TEST(OracleDeck, MakesTheRoundsAndRatesOfTheOracle) {
   OracleCase oracle = small_case();
   for (const std::int64_t drop_at : {0, 1, 2, 3, 4}) {
     for (const std::int64_t set_size : {samples, std::int64_t{13}, std::int64_t{60000}}) {
@@ -174,23 +275,23 @@ TEST(OracleDeck, makes_the_rounds_and_rates_of_the_oracle) {
   }
 }
 
-TEST(OracleRun, refuses_other_rates) {
+TEST(OracleRun, RefusesOtherRates) {
   OracleCase oracle = small_case();
   const TrainerOptions options = options_of(oracle);
   check_rates(oracle, options, samples);
   for (const double rate : {0.1000002, 0.0, nan}) {
     oracle.rates[1] = rate;
-    expect_error([&] { check_rates(oracle, options, samples); }, "round 2");
+    expect_error([&] { check_rates(oracle, options, samples); }, {"round 2"});
   }
   oracle.iterations = 2;
-  expect_error([&] { check_rates(oracle, options, samples); }, "makes 3 rounds");
+  expect_error([&] { check_rates(oracle, options, samples); }, {"makes 3 rounds"});
 }
 
-TEST(OracleRun, refuses_batches_in_another_order) {
+TEST(OracleRun, RefusesBatchesInAnotherOrder) {
   OracleCase oracle = small_case();
   check_order(oracle, samples);
   std::swap(oracle.order[9], oracle.order[10]);
-  expect_error([&] { check_order(oracle, samples); }, "batch 2 of learner 0");
+  expect_error([&] { check_order(oracle, samples); }, {"batch 2 of learner 0"});
 }
 
 }  // namespace

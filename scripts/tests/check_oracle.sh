@@ -41,7 +41,7 @@ cannot() {
   [[ $answer == *"cannot be run: "*"$1"* && $(wc -l <<<"$answer") -eq 1 ]] ||
     die "${*:2} does not say '$1': $answer"
 }
-cannot "not a file of the oracle" inputs/data/digits/test-labels-idx1-ubyte.gz
+cannot "is not an HDF5 file" inputs/data/digits/test-labels-idx1-ubyte.gz
 cannot "averaging.method" --set method=magic "$cases/sma-k1.h5"
 cannot "order is 40x1x8 but should be 40x1x4" --set batch=4 "$cases/sma-k1.h5"
 cannot "learning rate" --set drop_at=20 "$cases/sma-k4-period3-restart.h5"

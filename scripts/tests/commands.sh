@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# The program as a user meets it: commands, files, exit statuses, a stop and a resume.
+set -euo pipefail
+cd "${CROSSBOW_SOURCE_DIR:?}"
+
+die() { echo "FAILED: $*"; exit 1; }
+
+crossbow=${CROSSBOW_PROGRAM:?}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export CROSSBOW_CACHE=$folder/cache
+deck=inputs/smoke_digits.toml
+
+# Run crossbow with arguments $2...; it must exit with $1. What it printed is left in `answer`.
+expect() {
+  local wanted=$1 status=0
+  shift
+  answer=$("$crossbow" "$@" 2>&1) || status=$?
+  [[ $status -eq $wanted ]] || die "crossbow $* ended with $status, not $wanted: $answer"
+}
+says() { [[ $answer == *"$1"* ]] || die "no \"$1\" in: $answer"; }
+# history.csv without its two columns of time.
+untimed() { cut -d, -f1-3,5-10 "$1/history.csv"; }
+
+# A whole run and its files.
+expect 0 run $deck run.output="$folder/whole" --json "$folder/figures.json"
+pattern='test accuracy 0\.[0-9]{4}, median of five 0\.[0-9]{4}, [0-9.]+ epochs, [0-9.]+ s of training, [0-9]+ images/s$'
+[[ $answer =~ $pattern ]] || die "the last line is not as documented: $answer"
+[[ $(wc -l <"$folder/whole/history.csv") -eq 11 ]] || die "not 10 rows"
+for file in run.json run.log checkpoints; do
+  [[ -e $folder/whole/$file ]] || die "no $file"
+done
+python3 - "$folder" <<'PYTHON' || die "run.json or the figures are not as documented"
+import json, sys
+record = json.load(open(sys.argv[1] + "/whole/run.json"))
+figures = json.load(open(sys.argv[1] + "/figures.json"))
+assert record["learners"] == 2 and record["batch_of_all_learners"] == 2 * record["batch_per_learner"]
+assert record["result"]["finished"] and record["result"]["peak_memory_bytes"] > 1 << 20
+assert len(record["placement"]) == 2 and record["training_data"]["samples"] == 1437
+assert figures["test_accuracy"] > 0.88, figures
+PYTHON
+newest=$(ls "$folder"/whole/checkpoints/*.h5 | tail -1)
+wanted=$(tail -1 "$folder/whole/history.csv" | cut -d, -f9)
+expect 0 evaluate "$newest" digits
+[[ $(printf '%.4f' "$wanted") == $(cut -d' ' -f3 <<<"$answer" | tr -d ,) ]] ||
+  die "evaluate says \"$answer\", the history $wanted"
+expect 0 export "$newest" "$folder/z.h5"
+expect 0 evaluate "$folder/z.h5" digits
+[[ $(stat -c %s "$folder/z.h5") -lt $(($(stat -c %s "$newest") / 2)) ]] || die "export kept it all"
+
+# The same deck again leaves the first run's files alone.
+expect 0 run $deck run.output="$folder/whole" training.epochs=1
+[[ $(wc -l <"$folder/whole.1/history.csv") -eq 11 ]] || die "the first run was not kept"
+
+# Two runs are equal; a stopped and resumed one is too.
+diff <(untimed "$folder/whole.1") <("$crossbow" run $deck run.output="$folder/again" >/dev/null &&
+  untimed "$folder/again") >/dev/null || die "two runs differ"
+"$crossbow" run $deck run.output="$folder/stopped" training.epochs=400 >"$folder/log" 2>&1 &
+process=$!
+for _ in $(seq 100); do
+  [[ -e $folder/stopped/history.csv && $(wc -l <"$folder/stopped/history.csv") -ge 3 ]] && break
+  sleep 0.1
+done
+kill -TERM $process
+status=0
+wait $process || status=$?
+[[ $status -eq 75 ]] || die "SIGTERM ended with $status: $(cat "$folder/log")"
+rounds=$("$crossbow" run $deck run.output="$folder/stopped" --resume 2>&1 | grep -c resuming) || true
+[[ $rounds -eq 1 ]] || die "no resume"
+# It was past 10 epochs or not: compare what both have.
+lines=$(wc -l <"$folder/stopped/history.csv")
+[[ $lines -gt 11 ]] && lines=11
+diff <(untimed "$folder/whole.1" | head -n "$lines") \
+  <(untimed "$folder/stopped" | head -n "$lines") || die "resumed differs from uninterrupted"
+expect 2 run $deck run.output="$folder/stopped" --resume run.seed=2
+says "run.seed"
+expect 75 run $deck run.output="$folder/limit" training.epochs=100000 run.time_limit=0.5
+
+# Errors: status, sentence, and nothing lost.
+expect 2 run $deck trainign.batch=4
+says "training"
+expect 2 check $deck training.batch=0 optimizer.momentum=2
+says "training.batch"
+says "optimizer.momentum"
+expect 2 check $deck training.batch=5000
+says "1437"
+expect 2 run "$folder/none.toml"
+expect 2 nonsense
+expect 2 run
+expect 2 import cifar "$folder" "$folder/x.h5"
+expect 3 check $deck data.train=nowhere
+says "nowhere"
+expect 3 evaluate "$folder/none.h5" digits
+expect 4 run $deck run.output="$folder/nan" optimizer.learning_rate=1e20
+says "is not finite"
+says "learner 0"
+[[ -z $(ls "$folder/nan/checkpoints") ]] || die "a bad state was saved"
+
+# import, and a deck that uses it; the reference of keys.
+expect 0 import mnist inputs/data/digits "$folder/train.h5"
+expect 0 import mnist inputs/data/digits "$folder/test.h5" --split test
+expect 0 check $deck data.train="$folder/train.h5" data.test="$folder/test.h5"
+expect 0 keys "$folder/keys.md"
+cmp "$folder/keys.md" inputs/README.md || die "inputs/README.md is not current"
+for each in inputs/*.toml; do
+  [[ $each == *mnist* ]] || expect 0 check "$each"
+done
+expect 0 bench $deck --batches 2,8 --learners 1,2 --window 0.1 --windows 1
+says "GFLOP/s"
+[[ $(grep -c mlp <<<"$answer") -eq 4 ]] || die "not four rows: $answer"
+echo "commands, files and exit statuses are as documented"
