@@ -6,8 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "kernels/spaces.hpp"
-#include "kernels/weight_layout.hpp"
+#include "kernels/weighted_operation.hpp"
 
 namespace crossbow {
 
@@ -29,47 +28,11 @@ struct Conv2dShape {
   std::int64_t weight_size() const { return filters * c * kernel * kernel; }
 };
 
-/// A convolution of one shape. All calls enqueue on `exec` and do not fence. `bias` and
-/// `dbias` have `filters` elements, or none without bias.
+/// A convolution: x (n, h, w, c), y (n, out_h, out_w, filters), weights in exchange
+/// layout [filters, c, kernel, kernel].
 template <class Exec>
-class Conv2d {
- public:
-  Conv2d() = default;
-  Conv2d(const Conv2d&) = delete;
-  Conv2d& operator=(const Conv2d&) = delete;
-  virtual ~Conv2d() = default;
-
-  /// Layout of `weight` and `dweight`; exchange layout [filters, c, kernel, kernel].
-  virtual std::shared_ptr<const WeightLayout> weight_layout() const = 0;
-
-  /// y (n, out_h, out_w, filters) = conv(x, weight) + bias.
-  virtual void forward(const Exec& exec,
-                       ConstSpan<Exec> x,
-                       ConstSpan<Exec> weight,
-                       ConstSpan<Exec> bias,
-                       Span<Exec> y) = 0;
-  /// dx (n, h, w, c), overwritten.
-  virtual void backward_data(const Exec& exec,
-                             ConstSpan<Exec> dy,
-                             ConstSpan<Exec> weight,
-                             Span<Exec> dx) = 0;
-  /// dweight and dbias, overwritten; sums over the batch.
-  virtual void backward_weight(const Exec& exec,
-                               ConstSpan<Exec> x,
-                               ConstSpan<Exec> dy,
-                               Span<Exec> dweight,
-                               Span<Exec> dbias) = 0;
-};
-
-/// What a convolution is made for. `inference` leaves out backward primitives; `imposed`
-/// is the layout that weights already have (another Conv2d's), none: the primitive
-/// chooses.
-struct Conv2dOptions {
-  Conv2dShape shape;
-  KernelSet kernels = KernelSet::vendor;
-  bool inference = false;
-  std::shared_ptr<const WeightLayout> imposed;
-};
+using Conv2d = WeightedOperation<Exec>;
+using Conv2dOptions = WeightedOptions<Conv2dShape>;
 
 template <class Exec>
 std::unique_ptr<Conv2d<Exec>> make_conv2d(const Exec& exec, const Conv2dOptions& options);

@@ -1,7 +1,7 @@
 #include "kernels/linear.hpp"
 
 #include "kernels/onednn/operations.hpp"
-#include "kernels/onednn/support.hpp"
+#include "kernels/onednn/weighted.hpp"
 
 namespace crossbow::onednn {
 namespace {
@@ -39,133 +39,72 @@ auto prefer(const memory::desc& preferred, const memory::desc& any, Make make) {
   }
 }
 
-template <class Exec>
-class OnednnLinear final : public Linear<Exec> {
- public:
-  explicit OnednnLinear(const LinearOptions& options)
-      : x_(descriptor({options.shape.n, options.shape.in()}, tag::nc)),
-        y_(descriptor({options.shape.n, options.shape.units}, tag::nc)),
-        any_weight_(descriptor({options.shape.units, options.shape.in()}, tag::any)) {
-    if (options.shape.bias) {
-      bias_ = descriptor({options.shape.units}, tag::x);
-    }
-    make_forward(options);
-    if (!options.inference) {
-      make_backward();
+/// One linear layer in oneDNN's words: the NHWC image is a vector.
+struct Descriptors {
+  explicit Descriptors(const LinearShape& s)
+      : any_weight(descriptor({s.units, s.in()}, tag::any)),
+        plain_weight(descriptor({s.units, s.in()}, tag::oi)) {
+    tensors.x = descriptor({s.n, s.in()}, tag::nc);
+    tensors.y = descriptor({s.n, s.units}, tag::nc);
+    if (s.bias) {
+      tensors.bias = descriptor({s.units}, tag::x);
     }
   }
 
-  std::shared_ptr<const WeightLayout> weight_layout() const override { return layout_; }
-
-  void forward(const Exec&,
-               ConstSpan<Exec> x,
-               ConstSpan<Exec> weight,
-               ConstSpan<Exec> bias,
-               Span<Exec> y) override {
-    forward_.bind(DNNL_ARG_SRC, x.data());
-    forward_.bind(DNNL_ARG_WEIGHTS, forward_weight_.read(weight.data()));
-    forward_.bind(DNNL_ARG_DST, y.data());
-    if (has_bias()) {
-      forward_.bind(DNNL_ARG_BIAS, bias.data());
-    }
-    forward_.execute();
-  }
-
-  void backward_data(const Exec&,
-                     ConstSpan<Exec> dy,
-                     ConstSpan<Exec> weight,
-                     Span<Exec> dx) override {
-    backward_data_.bind(DNNL_ARG_DIFF_DST, dy.data());
-    backward_data_.bind(DNNL_ARG_WEIGHTS, data_weight_.read(weight.data()));
-    backward_data_.bind(DNNL_ARG_DIFF_SRC, dx.data());
-    backward_data_.execute();
-  }
-
-  void backward_weight(const Exec&,
-                       ConstSpan<Exec> x,
-                       ConstSpan<Exec> dy,
-                       Span<Exec> dweight,
-                       Span<Exec> dbias) override {
-    backward_weight_.bind(DNNL_ARG_SRC, x.data());
-    backward_weight_.bind(DNNL_ARG_DIFF_DST, dy.data());
-    backward_weight_.bind(DNNL_ARG_DIFF_WEIGHTS,
-                          weight_gradient_.write_target(dweight.data()));
-    if (has_bias()) {
-      backward_weight_.bind(DNNL_ARG_DIFF_BIAS, dbias.data());
-    }
-    backward_weight_.execute();
-    weight_gradient_.finish(dweight.data());
-  }
-
- private:
-  bool has_bias() const { return !bias_.is_zero(); }
-
-  void make_forward(const LinearOptions& options) {
-    const auto kind = options.inference ? dnnl::prop_kind::forward_inference
-                                        : dnnl::prop_kind::forward_training;
-    const auto imposed = std::dynamic_pointer_cast<const OnednnLayout>(options.imposed);
-    const auto make = [&](const memory::desc& weight) {
-      return Forward::primitive_desc(
-          host_engine(), kind, x_, weight, bias_, y_, attributes(options.shape.relu));
-    };
-    forward_desc_ =
-        prefer(imposed ? imposed->descriptor() : any_weight_, any_weight_, make);
-    layout_ = imposed;
-    if (layout_ == nullptr) {
-      layout_ = std::make_shared<OnednnLayout>(
-          forward_desc_.weights_desc(),
-          descriptor({options.shape.units, options.shape.in()}, tag::oi),
-          column_order(options.shape));
-    }
-    forward_weight_ = Relayout(layout_->descriptor(), forward_desc_.weights_desc());
-    forward_ = Call(Forward(forward_desc_), forward_desc_);
-    forward_.declare(DNNL_ARG_SRC, x_);
-    forward_.declare(DNNL_ARG_WEIGHTS, forward_desc_.weights_desc());
-    forward_.declare(DNNL_ARG_DST, y_);
-    if (has_bias()) {
-      forward_.declare(DNNL_ARG_BIAS, bias_);
-    }
-  }
-
-  void make_backward() {
-    const auto data =
-        prefer(layout_->descriptor(), any_weight_, [&](const memory::desc& weight) {
-          return BackwardData::primitive_desc(
-              host_engine(), x_, weight, y_, forward_desc_, attributes(false));
-        });
-    data_weight_ = Relayout(layout_->descriptor(), data.weights_desc());
-    backward_data_ = Call(BackwardData(data), data);
-    backward_data_.declare(DNNL_ARG_DIFF_DST, y_);
-    backward_data_.declare(DNNL_ARG_WEIGHTS, data.weights_desc());
-    backward_data_.declare(DNNL_ARG_DIFF_SRC, x_);
-
-    const auto weight =
-        prefer(layout_->descriptor(), any_weight_, [&](const memory::desc& layout) {
-          return BackwardWeight::primitive_desc(
-              host_engine(), x_, layout, bias_, y_, forward_desc_, attributes(false));
-        });
-    weight_gradient_ = Relayout(weight.diff_weights_desc(), layout_->descriptor());
-    backward_weight_ = Call(BackwardWeight(weight), weight);
-    backward_weight_.declare(DNNL_ARG_SRC, x_);
-    backward_weight_.declare(DNNL_ARG_DIFF_DST, y_);
-    backward_weight_.declare(DNNL_ARG_DIFF_WEIGHTS, weight.diff_weights_desc());
-    if (has_bias()) {
-      backward_weight_.declare(DNNL_ARG_DIFF_BIAS, bias_);
-    }
-  }
-
-  memory::desc x_, y_, any_weight_, bias_;
-  Forward::primitive_desc forward_desc_;
-  std::shared_ptr<const OnednnLayout> layout_;
-  Call forward_, backward_data_, backward_weight_;
-  Relayout forward_weight_, data_weight_, weight_gradient_;
+  TensorDescriptors tensors;
+  memory::desc any_weight, plain_weight;
 };
+
+/// Backward primitives take the replica's layout where the library can: it is as fast
+/// here.
+template <class Exec>
+void add_backward(const Descriptors& d,
+                  const OnednnLayout& layout,
+                  const Forward::primitive_desc& forward,
+                  OnednnOperation<Exec>& operation) {
+  const TensorDescriptors& t = d.tensors;
+  const auto data =
+      prefer(layout.descriptor(), d.any_weight, [&](const memory::desc& weight) {
+        return BackwardData::primitive_desc(
+            host_engine(), t.x, weight, t.y, forward, attributes(false));
+      });
+  operation.set_backward_data(BackwardData(data), data);
+  const auto weight =
+      prefer(layout.descriptor(), d.any_weight, [&](const memory::desc& own) {
+        return BackwardWeight::primitive_desc(
+            host_engine(), t.x, own, t.bias, t.y, forward, attributes(false));
+      });
+  operation.set_backward_weight(BackwardWeight(weight), weight);
+}
 
 }  // namespace
 
 template <class Exec>
 std::unique_ptr<Linear<Exec>> make_linear(const Exec&, const LinearOptions& options) {
-  return std::make_unique<OnednnLinear<Exec>>(options);
+  const Descriptors d(options.shape);
+  const auto kind = options.inference ? dnnl::prop_kind::forward_inference
+                                      : dnnl::prop_kind::forward_training;
+  auto layout = std::dynamic_pointer_cast<const OnednnLayout>(options.imposed);
+  const memory::desc wanted = layout == nullptr ? d.any_weight : layout->descriptor();
+  const auto forward = prefer(wanted, d.any_weight, [&](const memory::desc& weight) {
+    return Forward::primitive_desc(host_engine(),
+                                   kind,
+                                   d.tensors.x,
+                                   weight,
+                                   d.tensors.bias,
+                                   d.tensors.y,
+                                   attributes(options.shape.relu));
+  });
+  if (layout == nullptr) {
+    layout = std::make_shared<OnednnLayout>(
+        forward.weights_desc(), d.plain_weight, column_order(options.shape));
+  }
+  auto operation = std::make_unique<OnednnOperation<Exec>>(d.tensors, layout);
+  operation->set_forward(Forward(forward), forward);
+  if (!options.inference) {
+    add_backward(d, *layout, forward, *operation);
+  }
+  return operation;
 }
 
 #define CROSSBOW_INSTANTIATE(Exec) \

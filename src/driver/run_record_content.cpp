@@ -8,6 +8,7 @@
 #include "base/build_info.hpp"
 
 #include "averaging/averaging_options.hpp"
+#include "averaging/stability.hpp"
 
 namespace crossbow {
 namespace {
@@ -56,7 +57,11 @@ json averaging_record(const TrainerOptions& o) {
   }
   const double alpha = alpha_of(o.averaging, o.learners);
   const double mu = averaging_momentum_of(o.averaging, eta);
-  return {{"method", "sma"}, {"alpha", alpha}, {"momentum", mu}};
+  const StabilityOptions stability = {eta, mu, alpha, o.learners, o.averaging.period};
+  return {{"method", "sma"},
+          {"alpha", alpha},
+          {"momentum", mu},
+          {"stability_limit", stability_limit(stability)}};
 }
 
 /// Slurm's names for this job, where there is one.

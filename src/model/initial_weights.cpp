@@ -8,15 +8,30 @@
 namespace crossbow {
 namespace {
 
-void fill_he(std::uint64_t seed, const std::string& name, NamedTensor& tensor) {
+std::string stem_of(const std::string& name) {
+  return name.substr(0, name.rfind('.'));
+}
+
+/// Inputs that each output of layer `stem` sums over.
+double fan_in_of(const std::string& stem, const NamedTensors& tensors) {
+  const auto weight = tensors.find(stem + ".weight");
   double fan_in = 1;
-  for (std::size_t i = 1; i < tensor.shape.size(); ++i) {
-    fan_in *= static_cast<double>(tensor.shape[i]);
+  if (weight != tensors.end()) {
+    for (std::size_t i = 1; i < weight->second.shape.size(); ++i) {
+      fan_in *= static_cast<double>(weight->second.shape[i]);
+    }
   }
-  const double deviation = std::sqrt(2 / fan_in);
+  return fan_in;
+}
+
+void fill_uniform(std::uint64_t seed,
+                  const std::string& name,
+                  double bound,
+                  NamedTensor& tensor) {
   for (std::size_t i = 0; i < tensor.values.size(); ++i) {
-    tensor.values[i] = static_cast<float>(
-        deviation * random_normal(seed, RandomPurpose::initialise, stable_hash(name), i));
+    const double unit =
+        random_uniform(seed, RandomPurpose::initialise, stable_hash(name), i);
+    tensor.values[i] = static_cast<float>(bound * (2 * unit - 1));
   }
 }
 
@@ -34,8 +49,8 @@ NamedTensors zeros(const ParameterLayout& layout) {
 NamedTensors initial_weights(const ParameterLayout& layout, std::uint64_t seed) {
   NamedTensors tensors = zeros(layout);
   for (auto& [name, tensor] : tensors) {
-    if (name.ends_with(".weight")) {
-      fill_he(seed, name, tensor);
+    if (name.ends_with(".weight") || name.ends_with(".bias")) {
+      fill_uniform(seed, name, 1 / std::sqrt(fan_in_of(stem_of(name), tensors)), tensor);
     } else if (name.ends_with(".scale")) {
       std::fill(tensor.values.begin(), tensor.values.end(), 1.0F);
     }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -30,49 +31,39 @@ NamedTensors weights_for(KernelSet kernels, std::uint64_t seed) {
   return initial_weights(network.parameters(), seed);
 }
 
-/// Mean and variance within five standard deviations of what n normal numbers have.
-void expect_normal(const NamedTensor& tensor, double variance, const std::string& name) {
-  double sum = 0, squares = 0;
+/// Expect numbers uniform in [-bound, bound): mean, variance bound² / 3 and the share
+/// below half the bound within five standard deviations of what n such numbers have.
+void expect_uniform(const NamedTensor& tensor, double bound, const std::string& name) {
+  double sum = 0, squares = 0, small = 0, largest = 0;
   for (const float value : tensor.values) {
     sum += value;
     squares += double{value} * value;
+    small += std::abs(value) < bound / 2 ? 1 : 0;
+    largest = std::fmax(largest, std::abs(value));
   }
   const auto n = static_cast<double>(tensor.values.size());
+  const double variance = bound * bound / 3;
+  EXPECT_LE(largest, bound) << name;
   EXPECT_NEAR(sum / n, 0, 5 * std::sqrt(variance / n)) << name;
-  EXPECT_NEAR(squares / n, variance, 5 * variance * std::sqrt(2 / n)) << name;
+  EXPECT_NEAR(squares / n, variance, 5 * bound * bound * std::sqrt(4 / (45 * n))) << name;
+  EXPECT_NEAR(small / n, 0.5, 2.5 / std::sqrt(n)) << name;
 }
 
-TEST(InitialWeights, have_the_variance_of_he) {
+TEST(InitialWeights, weights_and_biases_are_uniform_as_pytorch_has_them) {
   const NamedTensors weights = weights_for(KernelSet::kokkos, 1);
-  expect_normal(weights.at("conv1.weight"), 2.0 / (2 * 25), "conv1");
-  expect_normal(weights.at("conv2.weight"), 2.0 / (32 * 9), "conv2");
-  expect_normal(weights.at("fc1.weight"), 2.0 / (9 * 40), "fc1");
-  expect_normal(weights.at("fc2.weight"), 2.0 / 60, "fc2");
-}
-
-TEST(InitialWeights, are_normal_in_shape) {
-  const std::vector<float> values =
-      weights_for(KernelSet::kokkos, 1).at("fc1.weight").values;  // 21600
-  const double deviation = std::sqrt(2.0 / 360);
-  int beyond_one = 0, beyond_two = 0;
-  for (const float value : values) {
-    beyond_one += std::abs(value) > deviation ? 1 : 0;
-    beyond_two += std::abs(value) > 2 * deviation ? 1 : 0;
+  const std::vector<std::pair<std::string, double>> fan_ins = {
+      {"conv1", 2 * 25}, {"conv2", 32 * 9}, {"fc1", 9 * 40}, {"fc2", 60}};
+  for (const auto& [layer, fan_in] : fan_ins) {
+    const double bound = 1 / std::sqrt(fan_in);
+    expect_uniform(weights.at(layer + ".weight"), bound, layer + ".weight");
+    expect_uniform(weights.at(layer + ".bias"), bound, layer + ".bias");
   }
-  const auto n = static_cast<double>(values.size());
-  EXPECT_NEAR(beyond_one / n, 0.3173, 0.016);  // five standard deviations
-  EXPECT_NEAR(beyond_two / n, 0.0455, 0.008);
 }
 
-TEST(InitialWeights, biases_and_shifts_are_zero_and_scales_one) {
+TEST(InitialWeights, shifts_are_zero_and_scales_one) {
   const NamedTensors weights = weights_for(KernelSet::kokkos, 1);
-  for (const auto& [name, tensor] : weights) {
-    if (!name.ends_with(".weight")) {
-      const float expected = name.ends_with(".scale") ? 1 : 0;
-      EXPECT_EQ(tensor.values, std::vector<float>(tensor.values.size(), expected))
-          << name;
-    }
-  }
+  EXPECT_EQ(weights.at("bn.scale").values, std::vector<float>(32, 1.0F));
+  EXPECT_EQ(weights.at("bn.shift").values, std::vector<float>(32, 0.0F));
 }
 
 TEST(InitialWeights, depend_on_seed_and_name_but_not_on_layout) {

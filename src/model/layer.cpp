@@ -4,6 +4,9 @@
 
 #include "base/random.hpp"
 
+#include "kernels/conv2d.hpp"
+#include "kernels/linear.hpp"
+
 #include "model/layers/batch_norm_layer.hpp"
 #include "model/layers/plain.hpp"
 #include "model/layers/weighted.hpp"
@@ -47,7 +50,7 @@ std::unique_ptr<Layer<Exec>> make_convolution(const Exec& exec,
   auto operation = make_conv2d(
       exec, {s, options.kernels, options.inference, imposed_layout(options, plan.name)});
   const std::vector<std::int64_t> shape = {s.filters, s.c, s.kernel, s.kernel};
-  return std::make_unique<WeightedLayer<Exec, Conv2d<Exec>>>(
+  return std::make_unique<WeightedLayer<Exec>>(
       std::move(operation), plan.name, shape, s.bias, s.relu);
 }
 
@@ -61,7 +64,7 @@ std::unique_ptr<Layer<Exec>> make_linear_layer(const Exec& exec,
   auto operation = make_linear(
       exec, {s, options.kernels, options.inference, imposed_layout(options, plan.name)});
   const std::vector<std::int64_t> shape = {s.units, s.in()};
-  return std::make_unique<WeightedLayer<Exec, Linear<Exec>>>(
+  return std::make_unique<WeightedLayer<Exec>>(
       std::move(operation), plan.name, shape, s.bias, s.relu);
 }
 

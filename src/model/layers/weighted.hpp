@@ -6,19 +6,17 @@
 #include <vector>
 
 #include "kernels/activation.hpp"
-#include "kernels/conv2d.hpp"
-#include "kernels/linear.hpp"
+#include "kernels/weighted_operation.hpp"
 
 #include "model/layer.hpp"
 #include "model/layers/bound_tensor.hpp"
 
 namespace crossbow {
 
-/// `Operation` is Conv2d<Exec> or Linear<Exec>: both have the same calls.
-template <class Exec, class Operation>
+template <class Exec>
 class WeightedLayer final : public Layer<Exec> {
  public:
-  WeightedLayer(std::unique_ptr<Operation> operation,
+  WeightedLayer(std::unique_ptr<WeightedOperation<Exec>> operation,
                 std::string name,
                 std::vector<std::int64_t> weight_shape,
                 bool bias,
@@ -63,7 +61,7 @@ class WeightedLayer final : public Layer<Exec> {
   }
 
  private:
-  std::unique_ptr<Operation> operation_;
+  std::unique_ptr<WeightedOperation<Exec>> operation_;
   std::string name_;
   std::vector<std::int64_t> weight_shape_;
   bool has_bias_, relu_;
