@@ -1,5 +1,6 @@
 #include "kernels/activation.hpp"
 
+#include "kernels/augment.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/reference/activation.hpp"
 #include "kernels/reference/elementwise.hpp"

@@ -9,6 +9,7 @@
 #include "kernels/batch_norm.hpp"
 #include "kernels/conv2d.hpp"
 #include "kernels/dropout.hpp"
+#include "kernels/augment.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/linear.hpp"
 #include "kernels/pool2d.hpp"
@@ -126,7 +127,9 @@ TYPED_TEST_SUITE(LaunchTest, Spaces, TargetName);
 
 TYPED_TEST(LaunchTest, listener_hears_a_launch_without_label) {
   const Events events = record([&] {
-    Kokkos::parallel_for(Kokkos::RangePolicy<TypeParam>(this->exec_, 0, 1),
+    const std::string no_label;
+    Kokkos::parallel_for(no_label,
+                         Kokkos::RangePolicy<TypeParam>(this->exec_, 0, 1),
                          KOKKOS_LAMBDA(int){});
     this->exec_.fence("a fence");
   });

@@ -50,7 +50,7 @@ void add_backward(const Descriptors& d,
                                           d.pad_begin,
                                           d.pad_end,
                                           forward,
-                                          attributes(false));
+                                          attributes());
   operation.set_backward_data(BackwardData(data), data);
   const BackwardWeight::primitive_desc weight(host_engine(),
                                               direct,
@@ -62,7 +62,7 @@ void add_backward(const Descriptors& d,
                                               d.pad_begin,
                                               d.pad_end,
                                               forward,
-                                              attributes(false));
+                                              attributes());
   operation.set_backward_weight(BackwardWeight(weight), weight);
 }
 
@@ -84,13 +84,13 @@ std::unique_ptr<Conv2d<Exec>> make_conv2d(const Exec&, const Conv2dOptions& opti
                                         d.stride,
                                         d.pad_begin,
                                         d.pad_end,
-                                        attributes(options.shape.relu));
+                                        attributes());
   auto layout = std::dynamic_pointer_cast<const OnednnLayout>(options.imposed);
   if (layout == nullptr) {
     layout = std::make_shared<OnednnLayout>(
         forward.weights_desc(), d.plain_weight, std::vector<std::int64_t>{});
   }
-  auto operation = std::make_unique<OnednnOperation<Exec>>(t, layout);
+  auto operation = std::make_unique<OnednnOperation<Exec>>(t, layout, options.shape.relu);
   operation->set_forward(Forward(forward), forward);
   if (!options.inference) {
     add_backward(d, forward, *operation);

@@ -66,13 +66,13 @@ void add_backward(const Descriptors& d,
   const auto data =
       prefer(layout.descriptor(), d.any_weight, [&](const memory::desc& weight) {
         return BackwardData::primitive_desc(
-            host_engine(), t.x, weight, t.y, forward, attributes(false));
+            host_engine(), t.x, weight, t.y, forward, attributes());
       });
   operation.set_backward_data(BackwardData(data), data);
   const auto weight =
       prefer(layout.descriptor(), d.any_weight, [&](const memory::desc& own) {
         return BackwardWeight::primitive_desc(
-            host_engine(), t.x, own, t.bias, t.y, forward, attributes(false));
+            host_engine(), t.x, own, t.bias, t.y, forward, attributes());
       });
   operation.set_backward_weight(BackwardWeight(weight), weight);
 }
@@ -93,13 +93,14 @@ std::unique_ptr<Linear<Exec>> make_linear(const Exec&, const LinearOptions& opti
                                    weight,
                                    d.tensors.bias,
                                    d.tensors.y,
-                                   attributes(options.shape.relu));
+                                   attributes());
   });
   if (layout == nullptr) {
     layout = std::make_shared<OnednnLayout>(
         forward.weights_desc(), d.plain_weight, column_order(options.shape));
   }
-  auto operation = std::make_unique<OnednnOperation<Exec>>(d.tensors, layout);
+  auto operation =
+      std::make_unique<OnednnOperation<Exec>>(d.tensors, layout, options.shape.relu);
   operation->set_forward(Forward(forward), forward);
   if (!options.inference) {
     add_backward(d, *layout, forward, *operation);

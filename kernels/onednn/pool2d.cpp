@@ -34,7 +34,7 @@ class OnednnPool2d final : public Pool2d<Exec> {
                                           none,
                                           none,
                                           none,
-                                          attributes(false));
+                                          attributes());
     forward_ = Call(Forward(forward), forward);
     forward_.declare(DNNL_ARG_SRC, x);
     forward_.declare(DNNL_ARG_DST, y);
@@ -49,7 +49,7 @@ class OnednnPool2d final : public Pool2d<Exec> {
                                               none,
                                               none,
                                               forward,
-                                              attributes(false));
+                                              attributes());
       backward_ = Call(Backward(backward), backward);
       backward_.declare(DNNL_ARG_DIFF_DST, y);
       backward_.declare(DNNL_ARG_DIFF_SRC, x);

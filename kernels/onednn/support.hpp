@@ -25,7 +25,7 @@ dnnl::memory::desc descriptor(const dnnl::memory::dims& dims,
 
 /// Attributes of every primitive: scratch memory is the operation's own, since the
 /// library's would be shared by the threads of all learners.
-dnnl::primitive_attr attributes(bool relu);
+dnnl::primitive_attr attributes();
 
 /// A weight layout that oneDNN chose. `order`, where not empty, permutes the exchange
 /// layout into the plain layout of `plain` first (linear layers on NHWC images).

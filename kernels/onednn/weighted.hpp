@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "kernels/activation.hpp"
 #include "kernels/onednn/support.hpp"
 #include "kernels/weighted_operation.hpp"
 
@@ -20,8 +21,10 @@ struct TensorDescriptors {
 template <class Exec>
 class OnednnOperation final : public WeightedOperation<Exec> {
  public:
-  OnednnOperation(TensorDescriptors tensors, std::shared_ptr<const OnednnLayout> layout)
-      : tensors_(std::move(tensors)), layout_(std::move(layout)) {}
+  OnednnOperation(TensorDescriptors tensors,
+                  std::shared_ptr<const OnednnLayout> layout,
+                  bool relu)
+      : tensors_(std::move(tensors)), layout_(std::move(layout)), relu_(relu) {}
 
   /// Take the primitives; where one wants another weight layout than the replica's, the
   /// weight is brought to it and back in each call.
@@ -60,7 +63,7 @@ class OnednnOperation final : public WeightedOperation<Exec> {
 
   std::shared_ptr<const WeightLayout> weight_layout() const override { return layout_; }
 
-  void forward(const Exec&,
+  void forward(const Exec& exec,
                ConstSpan<Exec> x,
                ConstSpan<Exec> weight,
                ConstSpan<Exec> bias,
@@ -72,6 +75,10 @@ class OnednnOperation final : public WeightedOperation<Exec> {
       forward_.bind(DNNL_ARG_BIAS, bias.data());
     }
     forward_.execute();
+    if (relu_) {
+      // Not the library's own fused ReLU: it turns NaN into 0 and hides it.
+      relu_forward<Exec>(exec, y, y);
+    }
   }
 
   void backward_data(const Exec&,
@@ -103,6 +110,7 @@ class OnednnOperation final : public WeightedOperation<Exec> {
  private:
   TensorDescriptors tensors_;
   std::shared_ptr<const OnednnLayout> layout_;
+  bool relu_;
   Call forward_, backward_data_, backward_weight_;
   Relayout forward_weight_, data_weight_, weight_gradient_;
 };

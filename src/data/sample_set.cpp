@@ -4,7 +4,7 @@
 
 #include "base/contract.hpp"
 
-#include "kernels/elementwise.hpp"
+#include "kernels/augment.hpp"
 
 namespace crossbow {
 

@@ -279,15 +279,15 @@ TEST(Trainer, is_bitwise_the_same_whatever_the_delays) {
 
 TEST(Trainer, learners_with_several_threads_learn_the_same) {
   const MadeUpData data(100);
-  for (auto& [name, options] : all_methods(2)) {
+  for (TrainerOptions options : {sma_run(2), ssgd_run(2)}) {
+    options.training.epochs = 0.6;  // four rounds
     const TrainingState one_thread = final_state(options, data);
     options.threads = 2;
     Recorder recorder;
     train<Kokkos::OpenMP>(options, data.train(), data.test(), nullptr, recorder);
     EXPECT_LT(
         distance(recorder.checkpoints.back().tensors, one_thread.tensors, "average/"),
-        1e-5)
-        << name;
+        1e-5);
   }
 }
 
