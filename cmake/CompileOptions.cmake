@@ -39,6 +39,10 @@ if(CROSSBOW_WERROR AND NOT CROSSBOW_SANITIZE AND
   crossbow_add_warnings(-Werror)
 endif()
 
+# fmt 9 takes nvcc for a compiler without constexpr in one place and not in another.
+target_compile_definitions(crossbow_options INTERFACE
+  "$<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>")
+
 if(CROSSBOW_CONTRACTS)
   target_compile_definitions(crossbow_options INTERFACE CROSSBOW_CONTRACTS)
 endif()

@@ -1,6 +1,7 @@
 #pragma once
-// Kokkos 4.7.0 on CUDA 13: two runtime calls have changed their parameters since CUDA 12. These
-// overloads have the old ones. Forced into every CUDA source (-include), Kokkos' own too.
+// Kokkos 4.7.0 on CUDA 13: two runtime calls have changed their parameters since CUDA 12.
+// These overloads have the old ones. Forced into every CUDA source (-include), Kokkos'
+// own too.
 
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>

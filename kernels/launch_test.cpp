@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "kernels/activation.hpp"
+#include "kernels/augment.hpp"
 #include "kernels/batch_norm.hpp"
 #include "kernels/conv2d.hpp"
 #include "kernels/dropout.hpp"
-#include "kernels/augment.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/linear.hpp"
 #include "kernels/pool2d.hpp"

@@ -28,6 +28,16 @@ Buffer<Exec, T> make_buffer(const Exec& exec, const char* label, std::size_t siz
   return Buffer<Exec, T>(Kokkos::view_alloc(exec, std::string(label)), size);
 }
 
+/// The elements of an array that somebody else owns. Said aloud because nvcc does not
+/// convert a View that owns into one that does not by itself.
+template <class Owner>
+auto as_span(const Owner& array) {
+  using Value = typename Owner::value_type;
+  using Memory = typename Owner::memory_space;
+  return Kokkos::View<Value*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+      array.data(), array.extent(0));
+}
+
 /// Which implementation of a kernel to use.
 enum class KernelSet {
   vendor,    // oneDNN on the host, cuDNN on CUDA, where they have the operation; else

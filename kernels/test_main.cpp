@@ -1,8 +1,8 @@
-// The main function of every test that needs Kokkos: started once for all tests of a program.
-
-#include <gtest/gtest.h>
+// The main function of every test that needs Kokkos: started once for all tests of a
+// program.
 
 #include <Kokkos_Core.hpp>
+#include <gtest/gtest.h>
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);

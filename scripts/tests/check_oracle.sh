@@ -23,13 +23,13 @@ far() {
   expect 1 --set "$2" "$cases/$1.h5"
   [[ $answer == *"over 0.0001"* ]] || die "$1 with $2 was not found to differ: $answer"
 }
-far sma-k3 averaging_momentum=0.5
-far sma-k3 alpha=0.2
+far sma-k2-kinked averaging_momentum=0.9
+far sma-k2-kinked alpha=0.2
+far sma-k2-kinked momentum=0.8
+far sma-k2-kinked method=ssgd
+far sgd-k1 weight_decay=0
 far sma-k2-period4-late-restart restart=false
 far sma-k2-period4-late-restart period=3
-far sma-k4-period3-restart momentum=0.8
-far sgd-k1 weight_decay=0
-far ssgd-k2 method=sma
 
 # A file that differs in one case does not hide that another is right, and the other way round.
 expect 1 "$cases/sgd-k1.h5" "$cases/missing.h5" "$cases/sma-k1.h5"

@@ -72,7 +72,7 @@ void Sma<Exec>::average_chunk(int j,
   const std::int64_t turn = turn_of(round.number);
   const auto ledger_turn = static_cast<std::int32_t>(turn);
   const Replica<Exec> replica = store_.replica(j);
-  const Span<Exec> z = slice<Exec>(z_[index(turn - 1)], chunk);
+  const Span<Exec> z = slice<Exec>(average_of_turn(turn - 1), chunk);
   const SmaStep<Exec> step = {round.step,
                               alpha_,
                               slice<Exec>(replica.g, chunk),
@@ -83,8 +83,8 @@ void Sma<Exec>::average_chunk(int j,
       mu_,
       {c_.data() + chunk.offset, c_stride_, store_.learners()},
       z,
-      slice<Exec>(z_[index(turn - 2)], chunk),
-      slice<Exec>(z_[index(turn)], chunk)};
+      slice<Exec>(average_of_turn(turn - 2), chunk),
+      slice<Exec>(average_of_turn(turn), chunk)};
   reduction_.wait_complete(chunk.index, ledger_turn - 1);
   if (reduction_.others_arrived(chunk.index, ledger_turn)) {
     sma_step_and_average<Exec>(exec, step, average, j, replica.not_finite);
@@ -109,28 +109,30 @@ template <class Exec>
 void Sma<Exec>::collect(const Exec& exec) {
   if (period_ == 0) {
     const auto k = static_cast<float>(store_.learners());
-    scaled_sum<Exec>(
-        exec, 1.0F / k, store_.all_weights(), z_[0], store_.replica(0).not_finite);
+    scaled_sum<Exec>(exec,
+                     1.0F / k,
+                     store_.all_weights(),
+                     average_of_turn(0),
+                     store_.replica(0).not_finite);
     exec.fence("crossbow::collect");
   }
 }
 
 template <class Exec>
 void Sma<Exec>::restart(const Exec& exec) {
-  const Buffer<Exec> z = z_[index(turns_done())];
+  const Span<Exec> z = average_of_turn(turns_done());
   for (int j = 0; j < store_.learners(); ++j) {
     Kokkos::deep_copy(exec, store_.replica(j).w, z);
   }
-  Kokkos::deep_copy(exec, z_[index(turns_done() - 1)], z);
+  Kokkos::deep_copy(exec, average_of_turn(turns_done() - 1), z);
   exec.fence("crossbow::restart");
 }
 
 template <class Exec>
 void Sma<Exec>::save(const Exec& exec, NamedTensors& tensors) const {
+  layout_.unpack(to_host<Exec>(exec, average_of_turn(turns_done())), "average/", tensors);
   layout_.unpack(
-      to_host<Exec>(exec, Span<Exec>(z_[index(turns_done())])), "average/", tensors);
-  layout_.unpack(
-      to_host<Exec>(exec, Span<Exec>(z_[index(turns_done() - 1)])), "previous/", tensors);
+      to_host<Exec>(exec, average_of_turn(turns_done() - 1)), "previous/", tensors);
 }
 
 template <class Exec>
@@ -139,9 +141,9 @@ void Sma<Exec>::restore(const Exec& exec,
                         std::int64_t round) {
   std::vector<float> vector(static_cast<std::size_t>(elements_));
   layout_.pack(tensors, "average/", vector);
-  to_device<Exec, float>(exec, vector, z_[index(0)]);
+  to_device<Exec, float>(exec, vector, average_of_turn(0));
   layout_.pack(tensors, "previous/", vector);
-  to_device<Exec, float>(exec, vector, z_[index(-1)]);
+  to_device<Exec, float>(exec, vector, average_of_turn(-1));
   first_turn_ = period_ == 0 ? 0 : round / period_;
 }
 

@@ -29,7 +29,7 @@ class Sma final : public AveragingMethod<Exec> {
   Span<Exec> weights(int j) override { return store_.replica(j).w; }
   bool finish_round(int j, const Exec& exec, const RoundRule& round) override;
   void collect(const Exec& exec) override;
-  Span<Exec> average() const override { return z_[index(turns_done())]; }
+  Span<Exec> average() const override { return average_of_turn(turns_done()); }
   int distinct_replicas() const override { return store_.learners(); }
   void restart(const Exec& exec) override;
   void save(const Exec& exec, NamedTensors& tensors) const override;
@@ -39,8 +39,9 @@ class Sma final : public AveragingMethod<Exec> {
   void abort() noexcept override { reduction_.abort(); }
 
  private:
-  static std::size_t index(std::int64_t turn) {
-    return static_cast<std::size_t>((turn + 3) % 3);
+  /// The buffer that z of `turn` lies in.
+  Span<Exec> average_of_turn(std::int64_t turn) const {
+    return as_span(z_[static_cast<std::size_t>((turn + 3) % 3)]);
   }
 
   /// Averaging rounds up to `round`, counted from where this run started.

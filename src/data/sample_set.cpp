@@ -30,7 +30,7 @@ BatchFiller<Exec>::BatchFiller(const Exec& exec,
   host_labels_ = Kokkos::create_mirror_view(labels_);
   host_ids_ = Kokkos::create_mirror_view(ids_);
   host_epochs_ = Kokkos::create_mirror_view(epochs_);
-  batch_ = {images_, labels_, ids_, epochs_};
+  batch_ = {as_span(images_), as_span(labels_), as_span(ids_), as_span(epochs_)};
 }
 
 template <class Exec>
@@ -55,7 +55,7 @@ const Batch<Exec>& BatchFiller<Exec>::fill(const Exec& exec,
   Kokkos::deep_copy(exec, ids_, host_ids_);
   Kokkos::deep_copy(exec, epochs_, host_epochs_);
   normalise<Exec>(
-      exec, bytes_, samples_.scale.scale, samples_.scale.shift, batch_.images);
+      exec, as_span(bytes_), samples_.scale.scale, samples_.scale.shift, batch_.images);
   return batch_;
 }
 

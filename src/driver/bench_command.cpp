@@ -65,14 +65,17 @@ struct BenchRow {
   double images_per_second, gflops;
 };
 
-BenchRow measure(PreparedRun run, const BenchRequest& request, int batch, int learners) {
-  TrainerOptions& o = run.options;
+BenchRow measure(const PreparedRun& run,
+                 const BenchRequest& request,
+                 int batch,
+                 int learners) {
+  TrainerOptions o = run.options;
   o.training.batch = batch;
   o.training.epochs = endless;
   o.training.test_every = 0;
   o.checkpoint_epochs = 0;
   o.learners = learners;
-  o.placement = place_learners(o.topology, learners, o.threads);
+  o.placement = place_learners(*o.topology, learners, o.threads);
   ThroughputObserver observer(request.window, request.windows);
   with_space(o.threads, [&]<class Exec>() {
     return train<Exec>(o, run.training_set(), run.test_set(), nullptr, observer);

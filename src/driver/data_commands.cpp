@@ -46,14 +46,14 @@ EvaluationResult evaluate_average(const NetworkPlan& plan,
     std::vector<float> values(static_cast<std::size_t>(layout.size()));
     layout.pack(tensors, prefix, values);
     Buffer<Host> buffer = make_buffer(exec, "crossbow::evaluated_model", values.size());
-    to_device<Host, float>(exec, values, buffer);
+    to_device<Host, float>(exec, values, as_span(buffer));
     return buffer;
   };
   const Buffer<Host> weights = load(evaluator.network().parameters(), "average/");
   const Buffer<Host> statistics =
       load(evaluator.network().statistics(), "average_statistics/");
   std::vector<BlockResult> blocks(static_cast<std::size_t>(evaluator.blocks()));
-  evaluator.run(exec, weights, statistics, 0, 1, blocks);
+  evaluator.run(exec, as_span(weights), as_span(statistics), 0, 1, blocks);
   return mean_of(blocks, samples.data.n);
 }
 

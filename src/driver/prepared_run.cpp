@@ -58,9 +58,10 @@ TrainerOptions trainer_options(const RunConfig& config) {
   options.shuffle = config.data.shuffle;
   options.learners = config.learners.per_device;  // the host is one device
   options.bind = config.learners.bind;
-  options.topology = probe_live();
-  options.threads = threads_of(config, options.topology);
-  options.placement = place_learners(options.topology, options.learners, options.threads);
+  options.topology = std::make_shared<const Topology>(probe_live());
+  options.threads = threads_of(config, *options.topology);
+  options.placement =
+      place_learners(*options.topology, options.learners, options.threads);
   return options;
 }
 

@@ -84,7 +84,7 @@ json run_record_head(const PreparedRun& run) {
           {"deck", run.config.effective_deck},
           {"seed", run.config.run.seed},
           {"build", build_record()},
-          {"machine", machine_record(o.topology)},
+          {"machine", machine_record(*o.topology)},
           {"learners", o.learners},
           {"threads_per_learner", o.threads},
           {"placement", o.placement.pus_of_learner},

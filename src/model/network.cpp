@@ -38,18 +38,18 @@ void Network<Exec>::make_activations(const Exec& exec) {
         static_cast<std::size_t>(options_.batch * plan_.layers[i].out.size());
     Node& node = nodes_[i];
     node.y = make_buffer(exec, "crossbow::activation", size);
-    node.data.y = node.y;
+    node.data.y = as_span(node.y);
     node.data.x.resize(plan_.layers[i].inputs.size());
     node.data.dx.resize(plan_.layers[i].inputs.size());
     node.extra_dx.resize(plan_.layers[i].inputs.size());
     if (!options_.inference) {
       node.dy = make_buffer(exec, "crossbow::activation_gradient", size);
-      node.data.dy = node.dy;
+      node.data.dy = as_span(node.dy);
     }
     for (std::size_t input = 0; input < node.data.x.size(); ++input) {
       const int from = plan_.layers[i].inputs[input];
       if (from != network_input) {
-        node.data.x[input] = nodes_[static_cast<std::size_t>(from)].y;
+        node.data.x[input] = as_span(nodes_[static_cast<std::size_t>(from)].y);
       }
     }
   }
@@ -72,12 +72,12 @@ void Network<Exec>::connect(const Exec& exec) {
       Node& producer = nodes_[static_cast<std::size_t>(from)];
       if (!written[static_cast<std::size_t>(from)]) {
         written[static_cast<std::size_t>(from)] = true;
-        nodes_[i].data.dx[input] = producer.dy;
+        nodes_[i].data.dx[input] = as_span(producer.dy);
         continue;
       }
       nodes_[i].extra_dx[input] =
           make_buffer(exec, "crossbow::activation_gradient", producer.dy.extent(0));
-      nodes_[i].data.dx[input] = nodes_[i].extra_dx[input];
+      nodes_[i].data.dx[input] = as_span(nodes_[i].extra_dx[input]);
     }
   }
 }
@@ -113,12 +113,13 @@ const BatchResult<Exec>& Network<Exec>::forward(const Exec& exec,
     }
   }
   const Node& last = nodes_.back();
-  softmax_cross_entropy<Exec>(
-      exec,
-      {options_.batch, plan_.classes},
-      last.data.y,
-      batch.labels,
-      {result_.losses, result_.correct, gradient ? last.data.dy : Span<Exec>()});
+  softmax_cross_entropy<Exec>(exec,
+                              {options_.batch, plan_.classes},
+                              last.data.y,
+                              batch.labels,
+                              {as_span(result_.losses),
+                               as_span(result_.correct),
+                               gradient ? last.data.dy : Span<Exec>()});
   return result_;
 }
 
@@ -133,7 +134,8 @@ void Network<Exec>::backward(const Exec& exec,
     for (std::size_t input = 0; input < node.extra_dx.size(); ++input) {
       if (node.extra_dx[input].extent(0) > 0) {
         const auto from = static_cast<std::size_t>(plan_.layers[i].inputs[input]);
-        add<Exec>(exec, nodes_[from].dy, node.extra_dx[input], nodes_[from].dy);
+        const Span<Exec> dy = nodes_[from].data.dy;
+        add<Exec>(exec, dy, as_span(node.extra_dx[input]), dy);
       }
     }
     if (listener != nullptr && node.parameter_count > 0) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -189,6 +190,45 @@ TEST(Network, observer_sees_all_layers_in_order) {
   }
   EXPECT_EQ(output.names, names);
   EXPECT_EQ(output.logits.size(), 2U * 3U);
+}
+
+/// Networks by the way that a number takes through them.
+const std::vector<std::pair<std::string, std::vector<LayerOptions>>> ways = {
+    {"convolution, relu, linear",
+     {convolution("conv", 4, 3), layer(LayerType::relu), linear("fc", 3)}},
+    {"convolution, relu, max_pool, linear",
+     {convolution("conv", 4, 3),
+      layer(LayerType::relu),
+      pool(LayerType::max_pool, 2),
+      linear("fc", 3)}},
+    {"convolution, max_pool, linear",
+     {convolution("conv", 4, 3), pool(LayerType::max_pool, 2), linear("fc", 3)}},
+    {"linear, relu, linear",
+     {linear("fc1", 5), layer(LayerType::relu), linear("fc2", 3)}},
+    {"batch_norm, tanh, average_pool, linear",
+     {layer(LayerType::batch_norm),
+      layer(LayerType::tanh),
+      pool(LayerType::average_pool, 2),
+      linear("fc", 3)}},
+    {"add, relu, global_average_pool, linear",
+     {convolution("a", 4, 3),
+      convolution("b", 4, 3, {"input"}),
+      layer(LayerType::add, "sum", {"a", "b"}),
+      layer(LayerType::relu),
+      layer(LayerType::global_average_pool),
+      linear("fc", 3)}}};
+
+// As in PyTorch: neither a ReLU nor a maximum makes a number of what is none.
+TEST(Network, a_nan_stays_visible) {
+  for (const auto& [kernels, name] : kernel_sets) {
+    for (const auto& [way, layers] : ways) {
+      NetworkAtWork<> work(plan_network(model_of(layers), images, 3),
+                           options_of(2, kernels));
+      EXPECT_TRUE(std::isfinite(work.losses()[0])) << name << ": " << way;
+      work.batch().images(45) = std::numeric_limits<float>::quiet_NaN();  // of sample 0
+      EXPECT_TRUE(std::isnan(work.losses()[0])) << name << ": " << way;
+    }
+  }
 }
 
 // ---- Testing with another batch

@@ -52,7 +52,8 @@ void ParameterLayout::pack(const NamedTensors& tensors,
                        "the network of the deck has it",
                        "",
                        "Use a file that this network was saved to"});
-    CROSSBOW_VALIDATE(found->second.shape == slot.shape,
+    CROSSBOW_VALIDATE(found->second.shape == slot.shape &&
+                          std::ssize(found->second.values) == slot.elements(),
                       ExitCode::data,
                       {"tensor " + prefix + slot.name + " has another shape",
                        "than in the network of the deck",

@@ -40,9 +40,10 @@ class ReplicaStore {
   /// Fill learner j's part with zeros. To be called by the learner's own thread.
   void touch(const Exec& exec, int j) const {
     const Replica<Exec> mine = replica(j);
-    for (const Span<Exec>& part : {mine.w, mine.g, mine.v, mine.statistics}) {
-      Kokkos::deep_copy(exec, part, 0.0F);
-    }
+    Kokkos::deep_copy(exec, mine.w, 0.0F);
+    Kokkos::deep_copy(exec, mine.g, 0.0F);
+    Kokkos::deep_copy(exec, mine.v, 0.0F);
+    Kokkos::deep_copy(exec, mine.statistics, 0.0F);
     Kokkos::deep_copy(exec, mine.not_finite, 0U);
   }
 

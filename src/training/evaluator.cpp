@@ -68,9 +68,8 @@ BlockResult Evaluator<Exec>::run_block(const Exec& exec, std::int64_t block) {
   std::iota(indices_.begin(), indices_.end(), first);
   const BatchResult<Exec>& result =
       network_.forward(exec, filler_.fill(exec, indices_, 0), false);
-  const auto losses = to_host<Exec>(exec, Span<Exec>(result.losses));
-  const auto correct =
-      to_host<Exec, std::int32_t>(exec, Span<Exec, std::int32_t>(result.correct));
+  const auto losses = to_host<Exec, float>(exec, as_span(result.losses));
+  const auto correct = to_host<Exec, std::int32_t>(exec, as_span(result.correct));
   return {std::accumulate(losses.begin(), losses.begin() + count, 0.0),
           std::accumulate(correct.begin(), correct.begin() + count, std::int64_t{0})};
 }

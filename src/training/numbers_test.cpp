@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -46,11 +45,11 @@ void expect_all_finite(const TrainingState& state) {
 /// that float has no room for (or nearly). Without shuffling sample (t-1) k + j is
 /// learner j's in round t at batch 1.
 struct OneBrightSample : MadeUpData {
-  OneBrightSample(std::int64_t bright, float white) : MadeUpData(24, 5) {
+  OneBrightSample(std::int64_t bright, double white) : MadeUpData(24, 5) {
     std::fill(train_data.images.begin(), train_data.images.end(), std::uint8_t{0});
     std::fill(test_data.images.begin(), test_data.images.end(), std::uint8_t{0});
     train_data.images[static_cast<std::size_t>(bright * 64 + 27)] = 255;
-    scale = {white / 255, 0};
+    scale = {static_cast<float>(white / 255), 0};
   }
 };
 
@@ -61,7 +60,7 @@ TrainerOptions one_by_one(TrainerOptions options) {
   return options;
 }
 
-constexpr float beyond = std::numeric_limits<float>::infinity();
+constexpr double beyond = 255e37;  // more than floats hold, while beyond / 255 is less
 
 // ---- The place is named
 // ------------------------------------------------------------------
@@ -102,8 +101,9 @@ TrainingState silent_convolution(const TrainerOptions& options, const MadeUpData
   TrainingState state;
   state.tensors = initial_average(options, data);
   for (const std::string prefix : {"average/", "previous/"}) {
-    for (float& value : state.tensors.at(prefix + "conv.weight").values) {
-      value = 0;
+    for (const std::string name : {"conv.weight", "conv.bias"}) {
+      std::vector<float>& values = state.tensors.at(prefix + name).values;
+      std::fill(values.begin(), values.end(), 0.0F);
     }
     for (float& value : state.tensors.at(prefix + "fc.weight").values) {
       value = value > 0 ? 100.0F : -100.0F;
@@ -119,7 +119,7 @@ TEST(Numbers, names_the_tensor_whose_gradient_is_bad) {
     options.model =
         model_of({convolution("conv", 2, 3), layer(LayerType::tanh), linear("fc", 4)});
     for (const int j : {0, 1}) {
-      const OneBrightSample data(j, 3e37F);
+      const OneBrightSample data(j, 3e37);
       const TrainingState state = silent_convolution(options, data);
       Recorder recorder;
       const std::string message = failure_of(options, data, recorder, &state);
@@ -134,7 +134,7 @@ TEST(Numbers, names_the_tensor_whose_gradient_is_bad) {
 TEST(Numbers, a_bad_correction_alone_stops_the_run) {
   TrainerOptions options = one_by_one(sma_run(3));
   options.model = logistic();
-  const OneBrightSample data(23, 1.0F);
+  const OneBrightSample data(23, 1.0);
   for (int j = 0; j < 3; ++j) {
     TrainingState state;
     state.tensors = initial_average(options, data);
@@ -251,6 +251,24 @@ TEST(Numbers, whatever_overflows_first_is_not_saved) {
           EXPECT_TRUE(std::isfinite(test.train_loss));
         }
       }
+    }
+  }
+}
+
+// Gradients of some thousands, times a rate that is itself near the largest float: the
+// weights are Inf after the first step, and nothing else is bad.
+TEST(Numbers, weights_that_overflow_in_a_step_are_not_saved) {
+  for (auto& [name, options] : all_methods(2)) {
+    SCOPED_TRACE(name);
+    const OneBrightSample data(1, 1e5);
+    options = one_by_one(options);
+    options.model = logistic();
+    options.optimizer.learning_rate = 1e37;
+    checkpoint_each_round(options, data);
+    Recorder recorder;
+    failure_of(options, data, recorder);
+    for (const TrainingState& state : recorder.checkpoints) {
+      expect_all_finite(state);
     }
   }
 }

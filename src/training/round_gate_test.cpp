@@ -68,12 +68,12 @@ TEST(RoundGate, a_stop_before_the_first_round_is_after_the_rounds_done) {
 }
 
 TEST(RoundGate, all_stand_after_the_same_round_whenever_the_stop_comes) {
-  for (int repetition = 0; repetition < 50; ++repetition) {
+  for (int repetition = 0; repetition < 20; ++repetition) {
     RoundGate gate(3, 0, 1000000);
     std::vector<std::int64_t> done(3, 0);
     in_threads(4, [&](int j) {
       if (j == 3) {
-        std::this_thread::sleep_for(std::chrono::microseconds(20 * repetition));
+        std::this_thread::sleep_for(std::chrono::microseconds(50 * repetition));
         gate.stop();
         return;
       }

@@ -2,7 +2,10 @@
 
 #include "training/round_schedule.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -193,31 +196,66 @@ TEST(History, a_stop_ends_the_run_unfinished_with_one_checkpoint) {
   }
 }
 
-TEST(History, seconds_are_those_of_training_without_tests_and_checkpoints) {
+TEST(History, seconds_are_those_of_training_without_tests) {
   class Slow : public Recorder {
    public:
     bool tested(const TestResult& result) override {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       return Recorder::tested(result);
     }
-    void checkpoint(TrainingState state) override {
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      Recorder::checkpoint(std::move(state));
-    }
   };
   const MadeUpData data(100);
   TrainerOptions options = sma_run(2);
+  options.training.epochs = 1;
   options.training.test_every = 0.2;
-  options.checkpoint_epochs = 0.5;
   const auto start = std::chrono::steady_clock::now();
   Slow recorder;
   const TrainingEnd end = run(options, data, recorder);
   const std::chrono::duration<double> all = std::chrono::steady_clock::now() - start;
-  const auto slept =
-      0.1 * static_cast<double>(recorder.tests.size() + recorder.checkpoints.size());
-  EXPECT_GT(slept, 0.5);
+  const auto slept = 0.1 * static_cast<double>(recorder.tests.size());
+  EXPECT_GT(slept, 0.4);
   EXPECT_LT(end.seconds, all.count() - slept);
   EXPECT_EQ(recorder.checkpoints.back().seconds, end.seconds);
+}
+
+/// Takes 30 ms for a round and keeps what it is told meanwhile.
+class Watcher : public Recorder {
+ public:
+  void round_done(int j, std::int64_t t, double loss) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    Recorder::round_done(j, t, loss);
+  }
+  void progress(const TrainingProgress& glance) override { glances.push_back(glance); }
+
+  std::vector<TrainingProgress> glances;
+};
+
+// Also after a resume: rounds of another process are not this one's speed.
+TEST(Progress, tells_speed_loss_and_time_left_a_few_times_a_second) {
+  const MadeUpData data(100);
+  TrainerOptions options = sma_run(1);
+  options.training.test_every = 0;
+  TrainingState state = final_state(options, data);
+  state.round = 1200;  // 100 epochs
+  options.training.epochs = 102;
+  Watcher recorder;
+  run(options, data, recorder, &state);
+  ASSERT_GE(recorder.glances.size(), 1U);  // 24 rounds take 0.72 s
+  EXPECT_LE(recorder.glances.size(), 12U);
+  for (const TrainingProgress& glance : recorder.glances) {
+    EXPECT_GT(glance.epoch, 100);
+    EXPECT_DOUBLE_EQ(glance.epochs, 102);
+    EXPECT_EQ(glance.learners, 1);
+    EXPECT_GT(glance.images_per_second, 0);
+    EXPECT_LT(glance.images_per_second, 8 / 0.029);
+    const double images_left = (102 - glance.epoch) * 96;
+    EXPECT_NEAR(glance.seconds_left * glance.images_per_second, images_left, 1e-6);
+    EXPECT_TRUE(std::any_of(
+        recorder.rounds.begin(),
+        recorder.rounds.end(),
+        [&](const Recorder::Round& round) { return round.loss == glance.loss; }))
+        << glance.loss;
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/host_transfer.hpp"
+#include "model/initial_weights.hpp"
 
 namespace crossbow {
 namespace {
@@ -48,6 +49,11 @@ void place_replica(const Exec& exec,
   const std::string own = std::to_string(j) + "/";
   place(exec, layouts.parameters, state, {"replica" + own, "average/"}, replica.w);
   place(exec, layouts.parameters, state, {"velocity" + own}, replica.v);
+  TrainingState fresh;
+  for (auto& [name, tensor] : initial_statistics(layouts.statistics)) {
+    fresh.tensors["average_statistics/" + name] = tensor;
+  }
+  place(exec, layouts.statistics, fresh, {"average_statistics/"}, replica.statistics);
   place(exec,
         layouts.statistics,
         state,

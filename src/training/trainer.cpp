@@ -165,7 +165,7 @@ class Training {
   Worker make_worker(int j) {
     set_thread_count(o_.threads);
     if (o_.bind &&
-        !bind_this_thread(o_.topology,
+        !bind_this_thread(*o_.topology,
                           o_.placement.pus_of_learner[static_cast<std::size_t>(j)])) {
       bound_ = false;
     }
@@ -204,6 +204,7 @@ class Training {
     statistics_ = network.statistics();
     state_ =
         given_ != nullptr ? *given_ : initial_state(parameters_, statistics_, o_.seed);
+    saved_round_ = state_.round;
     state_.loss_sums.resize(static_cast<std::size_t>(o_.learners), 0.0);
     for (std::size_t j = 0; j < progress_of_.size(); ++j) {
       progress_of_[j].loss_sum = state_.loss_sums[j];
@@ -282,7 +283,7 @@ class Training {
     if (round.test) {
       worker.evaluator.run(worker.exec,
                            method_->average(),
-                           average_statistics_,
+                           as_span(average_statistics_),
                            worker.j,
                            o_.learners,
                            blocks_);
@@ -300,17 +301,20 @@ class Training {
     });
   }
 
-  /// A stop between tests still leaves a checkpoint.
+  /// Whenever learners stop, what they have done is saved.
   void rest_before_leaving(Worker& worker) {
     rendezvous_.arrive_and_wait([&] {
       const LearnerProgress& progress = progress_of_.front();
+      if (progress.round == saved_round_) {
+        return;
+      }
       if (progress.round > state_.round) {
         state_.seconds += watch_.restart();
         state_.round = progress.round;
         state_.restart_pending = progress.restart_pending;
         prepare_average(worker.exec);
-        save(worker);
       }
+      save(worker);
     });
   }
 
@@ -321,7 +325,7 @@ class Training {
       scaled_sum<Exec>(exec,
                        1.0F / static_cast<float>(o_.learners),
                        store_->all_statistics(),
-                       average_statistics_,
+                       as_span(average_statistics_),
                        store_->replica(0).not_finite);
       exec.fence("crossbow::average_statistics");
     }
@@ -375,7 +379,8 @@ class Training {
       state.loss_sums[j] = progress_of_[j].loss_sum;
     }
     collect_tensors<Exec>(
-        worker.exec, layouts(), *store_, *method_, average_statistics_, state);
+        worker.exec, layouts(), *store_, *method_, as_span(average_statistics_), state);
+    saved_round_ = state_.round;
     observer_.checkpoint(std::move(state));
   }
 
@@ -433,6 +438,7 @@ class Training {
   // Made by the last learner to be ready; afterwards changed at rest only.
   ParameterLayout parameters_, statistics_;
   TrainingState state_;
+  std::int64_t saved_round_ = 0;  // of the newest checkpoint
   std::unique_ptr<ReplicaStore<Exec>> store_;
   std::unique_ptr<AveragingMethod<Exec>> method_;
   Buffer<Exec> average_statistics_;

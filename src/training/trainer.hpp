@@ -32,8 +32,8 @@ struct TrainerOptions {
   int learners = 1;
   int threads = 1;  // per learner
   bool bind = true;
-  Topology topology{TopologyParts{}};  // of this machine
-  Placement placement;                 // of `learners` with `threads` each
+  std::shared_ptr<const Topology> topology;  // of this machine
+  Placement placement;                       // of `learners` with `threads` each
 };
 
 /// How a run ended.

@@ -64,8 +64,8 @@ class BatchNormLayer final : public Layer<Exec> {
             shift_.value,
             running_mean_.value,
             running_variance_.value,
-            mean_,
-            inverse_std_};
+            as_span(mean_),
+            as_span(inverse_std_)};
   }
 
   std::string name_;
