@@ -36,7 +36,7 @@ void write_idx(const std::string& folder, std::uint8_t pixel, std::uint8_t label
 class DataSourceTest : public testing::Test {
  protected:
   DataSourceTest() : here_(fs::current_path()) { fs::current_path(folder_.path()); }
-  ~DataSourceTest() override { fs::current_path(here_); }
+  void TearDown() override { fs::current_path(here_); }
 
   Dataset load(const std::string& name, const DataSearch& search = {}) {
     lines_.clear();

@@ -16,11 +16,11 @@ constexpr std::int64_t rows_per_item = 64;
 /// reduction_rows times that of the deviations), then Chan, Golub & LeVeque's merge.
 struct Moments {
   BatchNormShape shape;
-  const float* x;
-  float* running_mean;
-  float* running_variance;
-  float* saved_mean;
-  float* saved_inverse_std;
+  const float* x = nullptr;
+  float* running_mean = nullptr;
+  float* running_variance = nullptr;
+  float* saved_mean = nullptr;
+  float* saved_inverse_std = nullptr;
 
   template <int W>
   KOKKOS_FUNCTION void accumulate(const RowRange& rows,
@@ -80,14 +80,14 @@ struct Moments {
 /// y = (x - mean) factor + shift, where factor = scale / standard deviation.
 struct Normalise {
   std::int64_t channels;
-  const float* x;
-  const float* mean;
-  const float* inverse_std;  // null: from variance and epsilon
-  const float* variance;
+  const float* x = nullptr;
+  const float* mean = nullptr;
+  const float* inverse_std = nullptr;  // null: from variance and epsilon
+  const float* variance = nullptr;
   float epsilon;
-  const float* scale;
-  const float* shift;
-  float* y;
+  const float* scale = nullptr;
+  const float* shift = nullptr;
+  float* y = nullptr;
 
   template <int W>
   KOKKOS_FUNCTION void apply(const RowRange& rows, std::int64_t channel) const {
@@ -115,12 +115,12 @@ struct Normalise {
 /// dshift = sum of dy (a); dscale = sum of dy xhat with xhat = (x - mean) / std (b).
 struct NormGradientSums : AddMerge {
   std::int64_t channels;
-  const float* x;
-  const float* dy;
-  const float* mean;
-  const float* inverse_std;
-  float* dscale;
-  float* dshift;
+  const float* x = nullptr;
+  const float* dy = nullptr;
+  const float* mean = nullptr;
+  const float* inverse_std = nullptr;
+  float* dscale = nullptr;
+  float* dshift = nullptr;
 
   template <int W>
   KOKKOS_FUNCTION void accumulate(const RowRange& rows,
@@ -157,14 +157,14 @@ struct NormGradientSums : AddMerge {
 /// dx = scale / std (dy - (dshift + xhat dscale) / rows).
 struct NormGradient {
   std::int64_t rows, channels;
-  const float* x;
-  const float* dy;
-  const float* mean;
-  const float* inverse_std;
-  const float* scale;
-  const float* dscale;
-  const float* dshift;
-  float* dx;
+  const float* x = nullptr;
+  const float* dy = nullptr;
+  const float* mean = nullptr;
+  const float* inverse_std = nullptr;
+  const float* scale = nullptr;
+  const float* dscale = nullptr;
+  const float* dshift = nullptr;
+  float* dx = nullptr;
 
   template <int W>
   KOKKOS_FUNCTION void apply(const RowRange& range, std::int64_t channel) const {

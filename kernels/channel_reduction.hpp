@@ -138,8 +138,8 @@ void reduce_channels(const Exec& exec,
 /// sum(channel) = sum of x (rows, channels) over the rows: the bias gradient.
 struct ColumnSum : AddMerge {
   std::int64_t channels;
-  const float* x;
-  float* sum;
+  const float* x = nullptr;
+  float* sum = nullptr;
 
   template <int W>
   KOKKOS_FUNCTION void accumulate(const RowRange& rows,

@@ -26,10 +26,10 @@ KOKKOS_INLINE_FUNCTION Place place_of(std::int64_t item,
 /// One value of y: item = its index.
 struct Forward {
   Conv2dShape s;
-  const float* x;
-  const float* weight;
-  const float* bias;  // null: none
-  float* y;
+  const float* x = nullptr;
+  const float* weight = nullptr;
+  const float* bias = nullptr;  // null: none
+  float* y = nullptr;
 
   KOKKOS_FUNCTION void operator()(std::int64_t item) const {
     const Place at = place_of(item, s.out_h(), s.out_w(), s.filters);
@@ -53,8 +53,8 @@ struct Forward {
 /// Weights [kernel row][kernel column][filter][channel]: item = index there.
 struct SwapChannels {
   Conv2dShape s;
-  const float* weight;
-  float* swapped;
+  const float* weight = nullptr;
+  float* swapped = nullptr;
 
   KOKKOS_FUNCTION void operator()(std::int64_t item) const {
     const std::int64_t channel = item % s.c, filter = item / s.c % s.filters;
@@ -66,9 +66,9 @@ struct SwapChannels {
 /// One value of dx: item = its index.
 struct BackwardData {
   Conv2dShape s;
-  const float* dy;
-  const float* swapped;
-  float* dx;
+  const float* dy = nullptr;
+  const float* swapped = nullptr;
+  float* dx = nullptr;
 
   KOKKOS_FUNCTION void operator()(std::int64_t item) const {
     const Place at = place_of(item, s.h, s.w, s.c);
@@ -97,9 +97,9 @@ struct BackwardData {
 /// One value of dweight, summed over all pixels of all samples: item = its index.
 struct BackwardWeight {
   Conv2dShape s;
-  const float* x;
-  const float* dy;
-  float* dweight;
+  const float* x = nullptr;
+  const float* dy = nullptr;
+  float* dweight = nullptr;
 
   KOKKOS_FUNCTION void operator()(std::int64_t item) const {
     const std::int64_t filter = item % s.filters, channel = item / s.filters % s.c;

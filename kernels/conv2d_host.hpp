@@ -65,10 +65,10 @@ void for_each_piece(const Conv2dShape& s, const F& f) {
 /// One output row: item = sample * out_h + row.
 struct Forward {
   Conv2dShape s;
-  const float* x;
-  const float* weight;
-  const float* bias;  // null: none
-  float* y;
+  const float* x = nullptr;
+  const float* weight = nullptr;
+  const float* bias = nullptr;  // null: none
+  float* y = nullptr;
 
   void operator()(std::int64_t item) const {
     const std::int64_t row = item % s.out_h(), sample = item / s.out_h();
@@ -116,8 +116,8 @@ struct Forward {
 /// filters + filter.
 struct SwapChannels {
   Conv2dShape s;
-  const float* weight;
-  float* swapped;
+  const float* weight = nullptr;
+  float* swapped = nullptr;
 
   void operator()(std::int64_t item) const {
     const std::int64_t tap = item / s.filters, filter = item % s.filters;
@@ -132,9 +132,9 @@ struct SwapChannels {
 /// One input row: item = sample * h + row.
 struct BackwardData {
   Conv2dShape s;
-  const float* dy;
-  const float* swapped;
-  float* dx;
+  const float* dy = nullptr;
+  const float* swapped = nullptr;
+  float* dx = nullptr;
 
   void operator()(std::int64_t item) const {
     const std::int64_t row = item % s.h, sample = item / s.h;
@@ -171,9 +171,9 @@ struct BackwardWeight {
   static constexpr std::int64_t block = 32;
 
   Conv2dShape s;
-  const float* x;
-  const float* dy;
-  float* dweight;
+  const float* x = nullptr;
+  const float* dy = nullptr;
+  float* dweight = nullptr;
 
   std::int64_t blocks() const { return divide_up(s.kernel * s.c, block); }
 

@@ -22,10 +22,10 @@ struct DropoutWork {
   static constexpr int count = blocks * values_per_block;
 
   DropoutKey key;
-  const std::int64_t* sample_ids;
-  const std::int64_t* epochs;
-  const float* x;
-  float* y;
+  const std::int64_t* sample_ids = nullptr;
+  const std::int64_t* epochs = nullptr;
+  const float* x = nullptr;
+  float* y = nullptr;
 
   std::int64_t items_per_sample() const { return (key.size + count - 1) / count; }
 

@@ -16,10 +16,10 @@ struct LinearShape {
   bool relu =
       false;  // forward ends with max(., 0); backward takes dy behind that already masked
 
-  std::int64_t in() const { return h * w * c; }
-  std::int64_t input_size() const { return n * in(); }
-  std::int64_t output_size() const { return n * units; }
-  std::int64_t weight_size() const { return units * in(); }
+  constexpr std::int64_t in() const { return h * w * c; }
+  constexpr std::int64_t input_size() const { return n * in(); }
+  constexpr std::int64_t output_size() const { return n * units; }
+  constexpr std::int64_t weight_size() const { return units * in(); }
 };
 
 /// A linear layer: x (n, h, w, c), y (n, units), weights in exchange layout [units, c, h,

@@ -22,10 +22,10 @@ inline std::int64_t blocks(std::int64_t size, std::int64_t block) {
 /// y (n, units) for a block of units: item = block.
 struct Forward {
   LinearShape s;
-  const float* x;
-  const float* weight;
-  const float* bias;  // null: none
-  float* y;
+  const float* x = nullptr;
+  const float* weight = nullptr;
+  const float* bias = nullptr;  // null: none
+  float* y = nullptr;
 
   void operator()(std::int64_t item) const {
     const std::int64_t begin = item * unit_block;
@@ -58,9 +58,9 @@ inline constexpr std::int64_t backward_block = 8;
 /// dx (n, in) for a block of inputs: item = block.
 struct BackwardData {
   LinearShape s;
-  const float* dy;
-  const float* weight;
-  float* dx;
+  const float* dy = nullptr;
+  const float* weight = nullptr;
+  float* dx = nullptr;
 
   void operator()(std::int64_t item) const {
     const std::int64_t begin = item * backward_block;
@@ -75,9 +75,9 @@ struct BackwardData {
 /// Rows of dweight for a block of inputs, summed over samples: item = block.
 struct BackwardWeight {
   LinearShape s;
-  const float* x;
-  const float* dy;
-  float* dweight;
+  const float* x = nullptr;
+  const float* dy = nullptr;
+  float* dweight = nullptr;
 
   void operator()(std::int64_t item) const {
     const std::int64_t begin = item * backward_block;
@@ -95,10 +95,10 @@ namespace crossbow::linear_device {
 /// One value of y: item = its index.
 struct Forward {
   LinearShape s;
-  const float* x;
-  const float* weight;
-  const float* bias;  // null: none
-  float* y;
+  const float* x = nullptr;
+  const float* weight = nullptr;
+  const float* bias = nullptr;  // null: none
+  float* y = nullptr;
 
   KOKKOS_FUNCTION void operator()(std::int64_t item) const {
     const std::int64_t unit = item % s.units;
@@ -114,9 +114,9 @@ struct Forward {
 /// One value of dx: item = its index.
 struct BackwardData {
   LinearShape s;
-  const float* dy;
-  const float* weight;
-  float* dx;
+  const float* dy = nullptr;
+  const float* weight = nullptr;
+  float* dx = nullptr;
 
   KOKKOS_FUNCTION void operator()(std::int64_t item) const {
     const float* const gradient = dy + item / s.in() * s.units;
@@ -132,9 +132,9 @@ struct BackwardData {
 /// One value of dweight: item = its index.
 struct BackwardWeight {
   LinearShape s;
-  const float* x;
-  const float* dy;
-  float* dweight;
+  const float* x = nullptr;
+  const float* dy = nullptr;
+  float* dweight = nullptr;
 
   KOKKOS_FUNCTION void operator()(std::int64_t item) const {
     const std::int64_t unit = item % s.units, input = item / s.units;

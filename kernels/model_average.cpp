@@ -5,7 +5,7 @@
 namespace crossbow {
 namespace {
 
-/// The learner's step on a block; returns the largest magnitude of g and c.
+/// The learner's step on a block; returns the largest magnitude of the new weights.
 template <class Exec>
 KOKKOS_INLINE_FUNCTION std::uint32_t step_block(const SmaStep<Exec>& step,
                                                 std::int64_t first,
@@ -26,9 +26,10 @@ KOKKOS_INLINE_FUNCTION std::uint32_t step_block(const SmaStep<Exec>& step,
     const float correction = alpha * (s - z[i]);
     v[i] = velocity;
     c[i] = correction;
-    w[i] = (s - rate * velocity) - correction;
-    top = update::larger(
-        top, update::larger(update::magnitude(g[i]), update::magnitude(correction)));
+    const float weight = (s - rate * velocity) - correction;
+    w[i] = weight;
+    // A bad g, v or c is in the weight too.
+    top = update::larger(top, update::magnitude(weight));
   }
   return top;
 }

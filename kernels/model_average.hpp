@@ -31,8 +31,8 @@ struct AverageUpdate {
   Span<Exec> z_next;  // may be z_prev
 };
 
-/// The learner's step, leaving c_j in `c` (n). The flag is set if g or c has a NaN or
-/// Inf.
+/// The learner's step, leaving c_j in `c` (n). The flag is set if w_j, and so g or c, has
+/// a NaN or Inf.
 template <class Exec>
 void sma_step(const Exec& exec,
               const SmaStep<Exec>& step,

@@ -115,8 +115,8 @@ class ReferencePool2d final : public Pool2d<Exec> {
 /// y (samples, channels): mean over the pixels of each sample.
 struct GlobalAverage {
   std::int64_t pixels, channels;
-  const float* x;
-  float* y;
+  const float* x = nullptr;
+  float* y = nullptr;
 
   template <int W>
   KOKKOS_FUNCTION void apply(const RowRange& samples, std::int64_t channel) const {
@@ -139,8 +139,8 @@ struct GlobalAverage {
 /// dx (samples, pixels, channels) = dy (samples, channels) / pixels.
 struct GlobalAverageGradient {
   std::int64_t pixels, channels;
-  const float* dy;
-  float* dx;
+  const float* dy = nullptr;
+  float* dx = nullptr;
 
   KOKKOS_FUNCTION void operator()(std::int64_t sample,
                                   std::int64_t pixel,

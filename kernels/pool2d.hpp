@@ -19,10 +19,10 @@ struct Pool2dShape {
   bool relu = false;  // max only: y = max(0, pool(x)), i.e. pool(relu(x)); backward stops
                       // at y = 0
 
-  std::int64_t out_h() const { return (h - size) / stride + 1; }
-  std::int64_t out_w() const { return (w - size) / stride + 1; }
-  std::int64_t input_size() const { return n * h * w * c; }
-  std::int64_t output_size() const { return n * out_h() * out_w() * c; }
+  constexpr std::int64_t out_h() const { return (h - size) / stride + 1; }
+  constexpr std::int64_t out_w() const { return (w - size) / stride + 1; }
+  constexpr std::int64_t input_size() const { return n * h * w * c; }
+  constexpr std::int64_t output_size() const { return n * out_h() * out_w() * c; }
 };
 
 /// A pooling layer of one shape; max pooling remembers in forward where each maximum was

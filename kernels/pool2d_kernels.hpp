@@ -26,12 +26,28 @@ KOKKOS_INLINE_FUNCTION float from_ordered(std::int32_t ordered) {
   return Kokkos::bit_cast<float>(ordered ^ (ordered >> 31 & 0x7FFFFFFF));
 }
 
+/// The first largest of a window's values, as ordered integers.
+struct Maximum {
+  std::int32_t value, position;
+};
+
+template <std::size_t N>
+KOKKOS_FORCEINLINE_FUNCTION Maximum first_maximum(const std::int32_t (&values)[N]) {
+  Maximum maximum{values[0], 0};
+  for (std::size_t k = 1; k < N; ++k) {
+    const std::int32_t value = values[k], position = static_cast<std::int32_t>(k);
+    maximum.position = value > maximum.value ? position : maximum.position;
+    maximum.value = value > maximum.value ? value : maximum.value;
+  }
+  return maximum;
+}
+
 /// y = maximum over the window, at = its position (row by row) in the window.
 struct MaxForward {
   Pool2dShape shape;
-  const float* x;
-  float* y;
-  std::uint8_t* at;
+  const float* x = nullptr;
+  float* y = nullptr;
+  std::uint8_t* at = nullptr;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row,
                                   std::int64_t column,
@@ -71,16 +87,12 @@ struct MaxForward {
           positions[width()];  // a loop of one element size is one of full vectors
       for (int i = 0; i < width; ++i) {
         const std::int64_t at_i = first + i;
-        const std::int32_t values[3] = {to_ordered(next[at_i]),
-                                        to_ordered(below[at_i]),
-                                        to_ordered(below_next[at_i])};
-        std::int32_t maximum = to_ordered(window[at_i]), position = 0;
-        for (int k = 0; k < 3; ++k) {
-          position = values[k] > maximum ? k + 1 : position;
-          maximum = values[k] > maximum ? values[k] : maximum;
-        }
-        positions[i] = maximum <= least ? no_position : position;
-        y_out[at_i] = from_ordered(maximum <= least ? least : maximum);
+        const Maximum maximum = first_maximum({to_ordered(window[at_i]),
+                                               to_ordered(next[at_i]),
+                                               to_ordered(below[at_i]),
+                                               to_ordered(below_next[at_i])});
+        positions[i] = maximum.value <= least ? no_position : maximum.position;
+        y_out[at_i] = from_ordered(maximum.value <= least ? least : maximum.value);
       }
       for (int i = 0; i < width; ++i) {
         at_out[first + i] = static_cast<std::uint8_t>(positions[i]);
@@ -124,9 +136,9 @@ struct MaxForward {
 /// input pixels.
 struct MaxBackwardTwoByTwo {
   Pool2dShape shape;
-  const float* dy;
-  const std::uint8_t* at;
-  float* dx;
+  const float* dy = nullptr;
+  const std::uint8_t* at = nullptr;
+  float* dx = nullptr;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row,
                                   std::int64_t column,
@@ -180,7 +192,7 @@ template <class Kind>
 struct GatherBackward {
   Pool2dShape shape;
   Kind kind;
-  float* dx;
+  float* dx = nullptr;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row,
                                   std::int64_t column,
@@ -210,8 +222,8 @@ struct GatherBackward {
 };
 
 struct MaxGradient {
-  const float* dy;
-  const std::uint8_t* at;
+  const float* dy = nullptr;
+  const std::uint8_t* at = nullptr;
 
   KOKKOS_FUNCTION float operator()(std::int64_t i, int k) const {
     const float value = dy[i];
@@ -220,7 +232,7 @@ struct MaxGradient {
 };
 
 struct AverageGradient {
-  const float* dy;
+  const float* dy = nullptr;
   float factor;
 
   KOKKOS_FUNCTION float operator()(std::int64_t i, int) const { return dy[i] * factor; }
@@ -229,8 +241,8 @@ struct AverageGradient {
 /// y = mean over the window.
 struct AverageForward {
   Pool2dShape shape;
-  const float* x;
-  float* y;
+  const float* x = nullptr;
+  float* y = nullptr;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row,
                                   std::int64_t column,

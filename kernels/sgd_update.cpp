@@ -14,8 +14,10 @@ KOKKOS_INLINE_FUNCTION std::uint32_t step_block(const StepRule& rule,
   for (std::int64_t i = 0; i < count; ++i) {
     const float velocity = rule.eta * v[i] + (g[i] + rule.lambda * w[i]);
     v[i] = velocity;
-    w[i] -= rule.rate * velocity;
-    top = update::larger(top, update::magnitude(g[i]));
+    const float weight = w[i] - rule.rate * velocity;
+    w[i] = weight;
+    // A bad g or v is in the weight too.
+    top = update::larger(top, update::magnitude(weight));
   }
   return top;
 }

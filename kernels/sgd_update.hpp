@@ -18,7 +18,8 @@ struct StepRule {
 template <class Exec>
 using NotFiniteFlag = Span<Exec, std::uint32_t>;
 
-/// w and v (n) after the step with gradient g (n); the flag is set if g has a NaN or Inf.
+/// w and v (n) after the step with gradient g (n); the flag is set if w, and so g or v,
+/// has a NaN or Inf.
 template <class Exec>
 void sgd_update(const Exec& exec,
                 const StepRule& rule,

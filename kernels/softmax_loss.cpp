@@ -10,11 +10,11 @@ namespace {
 /// One sample a work item: classes are few.
 struct SoftmaxRow {
   SoftmaxShape shape;
-  const float* logits;
-  const std::int32_t* labels;
-  float* losses;
-  std::int32_t* correct;
-  float* dlogits;  // null: not wanted
+  const float* logits = nullptr;
+  const std::int32_t* labels = nullptr;
+  float* losses = nullptr;
+  std::int32_t* correct = nullptr;
+  float* dlogits = nullptr;  // null: not wanted
 
   KOKKOS_FUNCTION void operator()(std::int64_t sample) const {
     const float* const row = logits + sample * shape.classes;

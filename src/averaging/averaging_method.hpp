@@ -26,6 +26,13 @@ struct RoundRule {
   bool averages = true;     // t mod tau = 0
 };
 
+/// How a learner's round ended.
+enum class RoundOutcome {
+  good,
+  bad_here,      // the learner's gradient, correction or new weights have a NaN or Inf
+  bad_somewhere  // what all learners have together has one
+};
+
 template <class Exec>
 class AveragingMethod {
  public:
@@ -46,7 +53,7 @@ class AveragingMethod {
   /// averaging. Blocks where the method says so; throws Aborted after abort(). Returns
   /// false if g or a correction of learner j has a NaN or Inf; then this round never
   /// reaches z.
-  virtual bool finish_round(int j, const Exec& exec, const RoundRule& round) = 0;
+  virtual RoundOutcome finish_round(int j, const Exec& exec, const RoundRule& round) = 0;
 
   /// At rest: make z what is to be tested or saved.
   virtual void collect(const Exec& /*exec*/) {}

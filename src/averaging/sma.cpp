@@ -50,7 +50,7 @@ std::int64_t Sma<Exec>::turn_of(std::int64_t round) const {
 }
 
 template <class Exec>
-bool Sma<Exec>::finish_round(int j, const Exec& exec, const RoundRule& round) {
+RoundOutcome Sma<Exec>::finish_round(int j, const Exec& exec, const RoundRule& round) {
   const Replica<Exec> replica = store_.replica(j);
   if (!round.averages) {
     sgd_update<Exec>(
@@ -61,7 +61,8 @@ bool Sma<Exec>::finish_round(int j, const Exec& exec, const RoundRule& round) {
     }
     turns_of_learner_[static_cast<std::size_t>(j)] = turn_of(round.number);
   }
-  return read_scalar<Exec>(exec, replica.not_finite) == 0;
+  const bool good = read_scalar<Exec>(exec, replica.not_finite) == 0;
+  return good ? RoundOutcome::good : RoundOutcome::bad_here;
 }
 
 template <class Exec>

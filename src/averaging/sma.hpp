@@ -27,7 +27,7 @@ class Sma final : public AveragingMethod<Exec> {
       const ParameterLayout& layout);
 
   Span<Exec> weights(int j) override { return store_.replica(j).w; }
-  bool finish_round(int j, const Exec& exec, const RoundRule& round) override;
+  RoundOutcome finish_round(int j, const Exec& exec, const RoundRule& round) override;
   void collect(const Exec& exec) override;
   Span<Exec> average() const override { return average_of_turn(turns_done()); }
   int distinct_replicas() const override { return store_.learners(); }

@@ -80,14 +80,21 @@ void Ssgd<Exec>::step_own_share(int j, const Exec& exec, const StepRule& rule) {
 /// new. With several learners a bad mean stops everybody before z is touched; whose
 /// gradient it was is for the trainer to find out.
 template <class Exec>
-bool Ssgd<Exec>::finish_round(int j, const Exec& exec, const RoundRule& round) {
+RoundOutcome Ssgd<Exec>::finish_round(int j, const Exec& exec, const RoundRule& round) {
   rendezvous_.arrive_and_wait();
-  if (read_scalar<Exec>(exec, store_.replica(0).not_finite) != 0) {
-    return false;
+  if (is_bad(exec)) {
+    return RoundOutcome::bad_somewhere;
   }
+  // All have looked before anybody's step can raise the flag again.
+  rendezvous_.arrive_and_wait();
   step_own_share(j, exec, round.step);
   rendezvous_.arrive_and_wait();
-  return true;
+  return is_bad(exec) ? RoundOutcome::bad_somewhere : RoundOutcome::good;
+}
+
+template <class Exec>
+bool Ssgd<Exec>::is_bad(const Exec& exec) const {
+  return read_scalar<Exec>(exec, store_.replica(0).not_finite) != 0;
 }
 
 template <class Exec>

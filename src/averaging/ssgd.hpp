@@ -25,7 +25,7 @@ class Ssgd final : public AveragingMethod<Exec> {
 
   Span<Exec> weights(int) override { return store_.replica(0).w; }
   std::unique_ptr<GradientListener> make_listener(int j, const Exec& exec) override;
-  bool finish_round(int j, const Exec& exec, const RoundRule& round) override;
+  RoundOutcome finish_round(int j, const Exec& exec, const RoundRule& round) override;
   Span<Exec> average() const override { return store_.replica(0).w; }
   int distinct_replicas() const override { return 1; }
   void save(const Exec& exec, NamedTensors& tensors) const override;
@@ -42,6 +42,7 @@ class Ssgd final : public AveragingMethod<Exec> {
     return store_.learners() > 1 ? mean_gradient_.data() : store_.replica(0).g.data();
   }
   void add_up(const Exec& exec, std::int64_t offset, std::int64_t size);
+  bool is_bad(const Exec& exec) const;
   void step_own_share(int j, const Exec& exec, const StepRule& rule);
 
   const ReplicaStore<Exec>& store_;

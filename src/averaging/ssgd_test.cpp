@@ -87,7 +87,8 @@ TEST(Ssgd, more_learners_than_parameters) {
     const auto listener = method->make_listener(j, own_exec);
     store.replica(j).g(2) = static_cast<float>(j);  // mean 2
     listener->gradient_ready(0, 3);
-    EXPECT_TRUE(method->finish_round(j, own_exec, {1, {0.5F, 0.0F, 0.0F}, true}));
+    EXPECT_EQ(method->finish_round(j, own_exec, {1, {0.5F, 0.0F, 0.0F}, true}),
+              RoundOutcome::good);
   });
   EXPECT_EQ(method->average()(0), 0.0F);
   EXPECT_EQ(method->average()(2), -1.0F);

@@ -110,7 +110,7 @@ class Fleet {
         listener->gradient_ready(slot->offset, slot->size);
       }
     }
-    return method->finish_round(j, own_exec, rule);
+    return method->finish_round(j, own_exec, rule) == RoundOutcome::good;
   }
 
   /// Rounds first to last of all learners, each in its own thread at its own pace, with

@@ -221,9 +221,11 @@ TEST(Gradient, a_relu_beside_the_value_before_it) {
 
 // The ReLU has two users of which one is a pooling that could take it.
 TEST(Gradient, a_relu_with_two_users) {
-  expect_gradients({convolution("conv1", 3, 3),
+  LayerOptions strided = convolution("conv", 3, 3);
+  strided.padding_same = false;
+  strided.stride = 2;
+  expect_gradients({strided,
                     layer(LayerType::relu, "r"),
-                    convolution("conv2", 3, 3),
                     pool(LayerType::max_pool, 2, "p"),
                     linear("fc1", 3),
                     layer(LayerType::tanh, "t"),

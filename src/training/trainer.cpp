@@ -162,11 +162,16 @@ class Training {
     rest_before_leaving(worker);
   }
 
+  /// Keep the calling thread, learner j's, on its cores; false if that cannot be.
+  bool bind(int j) const {
+    return o_.topology != nullptr &&
+           bind_this_thread(*o_.topology,
+                            o_.placement.pus_of_learner[static_cast<std::size_t>(j)]);
+  }
+
   Worker make_worker(int j) {
     set_thread_count(o_.threads);
-    if (o_.bind &&
-        !bind_this_thread(*o_.topology,
-                          o_.placement.pus_of_learner[static_cast<std::size_t>(j)])) {
+    if (o_.bind && !bind(j)) {
       bound_ = false;
     }
     Exec exec = make_instance<Exec>(o_.threads);
@@ -229,15 +234,14 @@ class Training {
     const std::int64_t batch = (t - 1) * o_.learners + worker.j;
     const double loss = worker.learner.compute_gradient(batch, worker.listener.get());
     std::string bad = std::isfinite(loss) ? "" : worker.learner.find_bad_layer();
-    const bool good = method_->finish_round(worker.j, worker.exec, round.rule);
-    if (!good && bad.empty()) {
+    const RoundOutcome outcome = method_->finish_round(worker.j, worker.exec, round.rule);
+    if (outcome != RoundOutcome::good && bad.empty()) {
       bad = worker.learner.find_bad_gradient();
-      // A sum of good gradients, or a correction, is nobody's fault in particular.
-      if (bad.empty() && worker.j == 0) {
-        bad = "a sum over learners";
+      if (bad.empty() && outcome == RoundOutcome::bad_here) {
+        bad = "the correction or the step";
       }
     }
-    if (!good || !bad.empty()) {
+    if (outcome != RoundOutcome::good || !bad.empty()) {
       give_up(worker, round, bad);
     }
     gate_.finish(worker.j, t);
@@ -248,26 +252,37 @@ class Training {
     observer_.round_done(worker.j, t, loss);
   }
 
-  /// The round has met a NaN or Inf: wait for the others to end it, so that the lowest
-  /// bad learner is named whatever the timing, and stop everybody.
+  /// The round has met a NaN or Inf, `bad` with this learner, or empty: with another one
+  /// or in what all have together. Wait for the others to end the round, so that the
+  /// lowest bad learner is named whatever the timing, and stop everybody.
   [[noreturn]] void give_up(const Worker& worker,
                             const RoundPlan& round,
                             const std::string& bad) {
     const std::int64_t t = round.rule.number;
     if (!bad.empty()) {
-      const Error error(
-          ExitCode::numbers,
-          {fmt::format("{} is not finite", bad),
-           fmt::format(
-               "learner {}, round {}, learning rate {:g}", worker.j, t, round.rate),
-           "",
-           "Lower optimizer.learning_rate; z and the last checkpoint are "
-           "as they were before"});
-      fail(worker.j, t, std::make_exception_ptr(error));
+      fail(worker.j, t, bad_number(bad, fmt::format("learner {}", worker.j), round));
+    } else {
+      // Counts only where no learner has a bad number of its own.
+      fail(o_.learners,
+           t,
+           bad_number("the step of all learners", "no learner alone", round));
     }
     gate_.stop_and_wait_for(worker.j, t);
     abort();
     throw Aborted();
+  }
+
+  static std::exception_ptr bad_number(const std::string& what,
+                                       const std::string& whose,
+                                       const RoundPlan& round) {
+    const ErrorText text = {
+        what + " is not finite",
+        fmt::format(
+            "{}, round {}, learning rate {:g}", whose, round.rule.number, round.rate),
+        "",
+        "Lower optimizer.learning_rate; z and the last checkpoint are as they were "
+        "before"};
+    return std::make_exception_ptr(Error(ExitCode::numbers, text));
   }
 
   void restart_averaging(Worker& worker) {
