@@ -35,38 +35,38 @@ void write_idx(const std::string& folder, std::uint8_t pixel, std::uint8_t label
 
 class DataSourceTest : public testing::Test {
  protected:
-  DataSourceTest() : here_(fs::current_path()) { fs::current_path(folder_.path()); }
-  void TearDown() override { fs::current_path(here_); }
+  DataSourceTest() : start(fs::current_path()) { fs::current_path(folder.path()); }
+  void TearDown() override { fs::current_path(start); }
 
   Dataset load(const std::string& name, const DataSearch& search = {}) {
-    lines_.clear();
+    lines.clear();
     return load_data(name, Split::train, search, [this](const std::string& line) {
-      lines_.push_back(line);
+      lines.push_back(line);
     });
   }
   std::vector<std::string> cached() const {
     std::vector<std::string> files;
-    for (const auto& entry : fs::directory_iterator(folder_ / "cache")) {
+    for (const auto& entry : fs::directory_iterator(folder / "cache")) {
       files.push_back(entry.path().string());
     }
     return files;
   }
 
-  TestFolder folder_;
-  fs::path here_;
-  Variable cache_{"CROSSBOW_CACHE", folder_ / "cache"};
-  Variable data_{"CROSSBOW_DATA", ""};
-  std::vector<std::string> lines_;
+  TestFolder folder;
+  fs::path start;
+  Variable own_cache{"CROSSBOW_CACHE", folder / "cache"};
+  Variable own_data{"CROSSBOW_DATA", ""};
+  std::vector<std::string> lines;
 };
 
 TEST_F(DataSourceTest, AFolderIsImportedOnceAndThenReadFromTheCache) {
-  write_idx(folder_ / "some", 51, 3);
+  write_idx(folder / "some", 51, 3);
   const Dataset first = load("./some");
-  ASSERT_EQ(lines_.size(), 1U);
-  EXPECT_NE(lines_[0].find("imported"), std::string::npos);
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("imported"), std::string::npos);
   ASSERT_EQ(cached().size(), 1U);
   const Dataset second = load("./some");
-  EXPECT_TRUE(lines_.empty());
+  EXPECT_TRUE(lines.empty());
   EXPECT_EQ(second.images, first.images);
   EXPECT_EQ(second.labels, (std::vector<std::int32_t>{3}));
   EXPECT_EQ(second.classes, 4);
@@ -76,39 +76,39 @@ TEST_F(DataSourceTest, AFolderIsImportedOnceAndThenReadFromTheCache) {
 }
 
 TEST_F(DataSourceTest, ChangedFilesAreNeverTakenFromTheCache) {
-  write_idx(folder_ / "some", 51, 3);
+  write_idx(folder / "some", 51, 3);
   load("./some");
-  const auto time = fs::last_write_time(folder_ / "some/train-images-idx3-ubyte");
-  write_idx(folder_ / "some", 52, 3);
-  fs::last_write_time(folder_ / "some/train-images-idx3-ubyte", time);
+  const auto time = fs::last_write_time(folder / "some/train-images-idx3-ubyte");
+  write_idx(folder / "some", 52, 3);
+  fs::last_write_time(folder / "some/train-images-idx3-ubyte", time);
   EXPECT_EQ(load("./some").images, Bytes{52});
   EXPECT_EQ(cached().size(), 2U);
 }
 
 TEST_F(DataSourceTest, ADamagedCacheIsToldAndReplaced) {
-  write_idx(folder_ / "some", 51, 3);
+  write_idx(folder / "some", 51, 3);
   load("./some");
   const std::string file = cached().at(0);
   const Bytes whole = read_bytes(file);
   write_bytes(file, Bytes(whole.begin(), whole.begin() + 200));
   EXPECT_EQ(load("./some").images, Bytes{51});
-  ASSERT_EQ(lines_.size(), 2U);
-  EXPECT_NE(lines_[0].find(file), std::string::npos) << lines_[0];
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_NE(lines[0].find(file), std::string::npos) << lines[0];
   load("./some");
-  EXPECT_TRUE(lines_.empty());
+  EXPECT_TRUE(lines.empty());
 }
 
 TEST_F(DataSourceTest, ACacheThatCannotBeWrittenIsOneLineAndNoError) {
-  write_idx(folder_ / "some", 51, 3);
-  write_text(folder_ / "file", "");
-  const Variable cache("CROSSBOW_CACHE", folder_ / "file/cache");
+  write_idx(folder / "some", 51, 3);
+  write_text(folder / "file", "");
+  const Variable cache("CROSSBOW_CACHE", folder / "file/cache");
   EXPECT_EQ(load("./some").images, Bytes{51});
-  ASSERT_EQ(lines_.size(), 1U);
-  EXPECT_NE(lines_[0].find("CROSSBOW_CACHE"), std::string::npos) << lines_[0];
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_NE(lines[0].find("CROSSBOW_CACHE"), std::string::npos) << lines[0];
 }
 
 TEST_F(DataSourceTest, TwoProcessesMayImportAtOnce) {
-  write_idx(folder_ / "some", 51, 3);
+  write_idx(folder / "some", 51, 3);
   std::vector<pid_t> children;
   for (int i = 0; i < 4; ++i) {
     children.push_back(fork());
@@ -123,37 +123,37 @@ TEST_F(DataSourceTest, TwoProcessesMayImportAtOnce) {
   }
   EXPECT_EQ(cached().size(), 1U);
   EXPECT_EQ(load("./some").images, Bytes{51});
-  EXPECT_TRUE(lines_.empty());
+  EXPECT_TRUE(lines.empty());
 }
 
 TEST_F(DataSourceTest, AnHdf5FileIsReadAsItIs) {
-  write_idx(folder_ / "some", 51, 3);
-  write_dataset(folder_ / "one.h5", import_idx(folder_ / "some", Split::train));
+  write_idx(folder / "some", 51, 3);
+  write_dataset(folder / "one.h5", import_idx(folder / "some", Split::train));
   EXPECT_EQ(load("one.h5").images, Bytes{51});
-  EXPECT_EQ(load(folder_ / "one.h5").images, Bytes{51});
-  EXPECT_FALSE(fs::exists(folder_ / "cache"));
-  fs::create_directories(folder_ / "place");
-  fs::rename(folder_ / "one.h5", folder_ / "place/one.h5");
-  EXPECT_EQ(load("one.h5", {.extra_paths = {folder_ / "place"}}).images, Bytes{51});
+  EXPECT_EQ(load(folder / "one.h5").images, Bytes{51});
+  EXPECT_FALSE(fs::exists(folder / "cache"));
+  fs::create_directories(folder / "place");
+  fs::rename(folder / "one.h5", folder / "place/one.h5");
+  EXPECT_EQ(load("one.h5", {.extra_paths = {folder / "place"}}).images, Bytes{51});
 }
 
 TEST_F(DataSourceTest, PlacesAreLookedAtInOrder) {
-  write_idx(folder_ / "a/set", 1, 0);
-  write_idx(folder_ / "b/set", 2, 0);
-  write_idx(folder_ / "c/set", 3, 0);
-  write_idx(folder_ / "inputs/data/set", 4, 0);
-  write_idx(folder_ / "set", 5, 0);
-  fs::create_directories(folder_ / "empty/set");
+  write_idx(folder / "a/set", 1, 0);
+  write_idx(folder / "b/set", 2, 0);
+  write_idx(folder / "c/set", 3, 0);
+  write_idx(folder / "inputs/data/set", 4, 0);
+  write_idx(folder / "set", 5, 0);
+  fs::create_directories(folder / "empty/set");
   const Variable data("CROSSBOW_DATA",
-                      folder_ / "empty" + "::" + (folder_ / "b") + ":" + (folder_ / "c"));
-  EXPECT_EQ(load("set", {.extra_paths = {folder_ / "a"}}).images, Bytes{1});
-  EXPECT_EQ(load("set", {.extra_paths = {folder_ / "a/set"}}).images, Bytes{1});
+                      folder / "empty" + "::" + (folder / "b") + ":" + (folder / "c"));
+  EXPECT_EQ(load("set", {.extra_paths = {folder / "a"}}).images, Bytes{1});
+  EXPECT_EQ(load("set", {.extra_paths = {folder / "a/set"}}).images, Bytes{1});
   EXPECT_EQ(load("set").images, Bytes{2});
-  fs::remove_all(folder_ / "b");
+  fs::remove_all(folder / "b");
   EXPECT_EQ(load("set").images, Bytes{3});
-  fs::remove_all(folder_ / "c");
+  fs::remove_all(folder / "c");
   EXPECT_EQ(load("set").images, Bytes{4});
-  fs::remove_all(folder_ / "inputs");
+  fs::remove_all(folder / "inputs");
   EXPECT_EQ(load("set").images, Bytes{5});
   EXPECT_EQ(load("./set").images, Bytes{5});
 }
@@ -213,7 +213,7 @@ TEST_F(DataSourceTest, TheEmbeddedDigitsAreFoundByName) {
 }
 
 TEST_F(DataSourceTest, TheCacheFollowsTheEnvironment) {
-  EXPECT_EQ(cache_folder(), folder_ / "cache");
+  EXPECT_EQ(cache_folder(), folder / "cache");
   const Variable none("CROSSBOW_CACHE", "");
   const Variable user("XDG_CACHE_HOME", "/var/user");
   EXPECT_EQ(cache_folder(), "/var/user/crossbow");

@@ -21,8 +21,12 @@ struct Conv2dShape {
   bool relu =
       false;  // forward ends with max(., 0); backward takes dy behind that already masked
 
-  constexpr std::int64_t out_h() const { return (h + pad_begin + pad_end - kernel) / stride + 1; }
-  constexpr std::int64_t out_w() const { return (w + pad_begin + pad_end - kernel) / stride + 1; }
+  constexpr std::int64_t out_h() const {
+    return (h + pad_begin + pad_end - kernel) / stride + 1;
+  }
+  constexpr std::int64_t out_w() const {
+    return (w + pad_begin + pad_end - kernel) / stride + 1;
+  }
   constexpr std::int64_t input_size() const { return n * h * w * c; }
   constexpr std::int64_t output_size() const { return n * out_h() * out_w() * filters; }
   constexpr std::int64_t weight_size() const { return filters * c * kernel * kernel; }

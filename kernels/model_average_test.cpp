@@ -194,18 +194,30 @@ TYPED_TEST(ModelAverage, flags_a_bad_gradient_or_correction_wherever_it_is) {
   }
 }
 
-TYPED_TEST(ModelAverage, flags_a_correction_that_overflows) {
-  const Array<TypeParam> g(this->exec, std::vector<float>{0});
-  const Array<TypeParam> z(this->exec, std::vector<float>{-3e38F});
-  Array<TypeParam> w(this->exec, std::vector<float>{3e38F});
-  Array<TypeParam> v(this->exec, std::vector<float>{0});
-  Array<TypeParam> c(this->exec, 1);
-  Flag<TypeParam> flag(this->exec);
-  sma_step<TypeParam>(this->exec,
-                      {rule, alpha, g.view(), z.view(), w.span(), v.span()},
-                      c.span(),
-                      flag.span());
-  EXPECT_EQ(flag.value(), 1U);
+TYPED_TEST(ModelAverage, flags_what_overflows) {
+  const auto flag_after = [&](float g, float z, float w, float v) {
+    const auto one = [&](float value) {
+      return Array<TypeParam>(this->exec, std::vector<float>{value});
+    };
+    const Array<TypeParam> gradient = one(g), average = one(z), weight = one(w);
+    const Array<TypeParam> velocity = one(v);
+    Array<TypeParam> c(this->exec, 1);
+    const Flag<TypeParam> flag(this->exec);
+    sma_step<TypeParam>(this->exec,
+                        {{2.0F, 1.0F, 0.0F},
+                         alpha,
+                         gradient.view(),
+                         average.view(),
+                         weight.span(),
+                         velocity.span()},
+                        c.span(),
+                        flag.span());
+    return flag.value();
+  };
+  EXPECT_EQ(flag_after(0, -3e38F, 3e38F, 0), 1U) << "correction";
+  EXPECT_EQ(flag_after(3e38F, 0, 0, 3e38F), 1U) << "velocity";
+  EXPECT_EQ(flag_after(3e38F, 0, 0, 0), 1U) << "step";
+  EXPECT_EQ(flag_after(1e38F, 0, 0, 0), 0U) << "2e38 is good";
 }
 
 TYPED_TEST(ModelAverage, never_resets_the_flag) {

@@ -83,6 +83,26 @@ TYPED_TEST(SgdUpdate, flags_a_bad_gradient_wherever_it_is) {
   }
 }
 
+TYPED_TEST(SgdUpdate, flags_weights_that_the_step_makes_bad) {
+  const auto flag_after = [&](const StepRule& rule, float g, float w, float v) {
+    const auto one = [&](float value) {
+      return Array<TypeParam>(this->exec, std::vector<float>{value});
+    };
+    const Array<TypeParam> gradient = one(g), weight = one(w), velocity = one(v);
+    const Flag<TypeParam> flag(this->exec);
+    sgd_update<TypeParam>(
+        this->exec, rule, gradient.view(), weight.span(), velocity.span(), flag.span());
+    return flag.value();
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(flag_after({0.1F, 0.9F, 0.0F}, 0, nan, 0), 1U) << "bad weight";
+  EXPECT_EQ(flag_after({0.1F, 0.9F, 0.0F}, 0, 0, nan), 1U) << "bad velocity";
+  EXPECT_EQ(flag_after({1e30F, 0.0F, 0.0F}, 1e9F, 0, 0), 1U) << "step overflows";
+  EXPECT_EQ(flag_after({0.1F, 1.0F, 0.0F}, 3e38F, 0, 3e38F), 1U) << "velocity overflows";
+  EXPECT_EQ(flag_after({1.0F, 0.0F, 0.0F}, 3e38F, -3e38F, 0), 1U) << "weight overflows";
+  EXPECT_EQ(flag_after({1.0F, 0.0F, 0.0F}, 3e38F, 3e38F, 0), 0U) << "0 is good";
+}
+
 TYPED_TEST(SgdUpdate, finite_numbers_of_any_size_are_good) {
   using Limits = std::numeric_limits<float>;
   const Array<TypeParam> g(

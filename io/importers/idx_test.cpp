@@ -37,14 +37,14 @@ class IdxTest : public testing::Test {
     images(image_bytes);
     labels(label_bytes);
   }
-  void images(const Bytes& bytes) { write_bytes(folder_.path() + images_name, bytes); }
-  void labels(const Bytes& bytes) { write_bytes(folder_.path() + labels_name, bytes); }
-  Dataset import() const { return import_idx(folder_.path(), Split::train); }
+  void images(const Bytes& bytes) { write_bytes(folder.path() + images_name, bytes); }
+  void labels(const Bytes& bytes) { write_bytes(folder.path() + labels_name, bytes); }
+  Dataset import() const { return import_idx(folder.path(), Split::train); }
   void refuse(const std::vector<std::string>& parts) const {
     expect_error([&] { import(); }, parts);
   }
 
-  TestFolder folder_;
+  TestFolder folder;
 };
 
 std::vector<int> class_counts(const Dataset& data) {
@@ -74,7 +74,7 @@ TEST_F(IdxTest, ReadsPlainFiles) {
   sha.update(image_bytes.data(), image_bytes.size());
   sha.update(label_bytes.data(), label_bytes.size());
   EXPECT_EQ(data.digest, sha.hex());
-  EXPECT_NE(data.source.find(folder_.path() + images_name), std::string::npos);
+  EXPECT_NE(data.source.find(folder.path() + images_name), std::string::npos);
 }
 
 // The facts of data/digits/README.md; its mean and std are of value / 16.
@@ -118,15 +118,15 @@ TEST(Idx, ImportsFashionMnist) {
 
 TEST_F(IdxTest, FindsTestFilesUnderBothNames) {
   for (const std::string prefix : {"test", "t10k"}) {
-    write_bytes(folder_ / (prefix + "-images-idx3-ubyte"), image_bytes);
-    expect_error([&] { import_idx(folder_.path(), Split::test); },
-                 {prefix + "-labels-idx1-ubyte", folder_.path()});
-    write_bytes(folder_ / (prefix + "-labels-idx1-ubyte"), label_bytes);
-    EXPECT_EQ(import_idx(folder_.path(), Split::test).n, 2);
-    std::filesystem::remove(folder_ / (prefix + "-images-idx3-ubyte"));
+    write_bytes(folder / (prefix + "-images-idx3-ubyte"), image_bytes);
+    expect_error([&] { import_idx(folder.path(), Split::test); },
+                 {prefix + "-labels-idx1-ubyte", folder.path()});
+    write_bytes(folder / (prefix + "-labels-idx1-ubyte"), label_bytes);
+    EXPECT_EQ(import_idx(folder.path(), Split::test).n, 2);
+    std::filesystem::remove(folder / (prefix + "-images-idx3-ubyte"));
   }
-  expect_error([&] { import_idx(folder_.path(), Split::test); },
-               {"t10k-images-idx3-ubyte", "test-images-idx3-ubyte", folder_.path()});
+  expect_error([&] { import_idx(folder.path(), Split::test); },
+               {"t10k-images-idx3-ubyte", "test-images-idx3-ubyte", folder.path()});
 }
 
 TEST_F(IdxTest, AMagicNumberOfAnotherKindIsNamed) {
@@ -194,8 +194,8 @@ TEST_F(IdxTest, ALabelBeyondAGapIsNamed) {
 TEST_F(IdxTest, ReadsGzipUnderEitherName) {
   labels(label_gzip);
   EXPECT_EQ(import().labels, (std::vector<std::int32_t>{9, 4}));
-  std::filesystem::rename(folder_.path() + labels_name,
-                          folder_.path() + labels_name + ".gz");
+  std::filesystem::rename(folder.path() + labels_name,
+                          folder.path() + labels_name + ".gz");
   EXPECT_EQ(import().labels, (std::vector<std::int32_t>{9, 4}));
 }
 
@@ -216,10 +216,10 @@ TEST_F(IdxTest, BytesAfterTheLastValueOfGzipAreNamed) {
 }
 
 TEST_F(IdxTest, ANameThatPromisesGzipMustKeepIt) {
-  std::filesystem::remove(folder_.path() + labels_name);
-  write_bytes(folder_.path() + labels_name + ".gz", label_bytes);
+  std::filesystem::remove(folder.path() + labels_name);
+  write_bytes(folder.path() + labels_name + ".gz", label_bytes);
   refuse({labels_name + ".gz", "not gzip", "0 0", "offset 0"});
-  write_bytes(folder_.path() + labels_name + ".gz", {'<', 'h', 't', 'm', 'l', '>'});
+  write_bytes(folder.path() + labels_name + ".gz", {'<', 'h', 't', 'm', 'l', '>'});
   refuse({labels_name + ".gz", "not gzip", "60 104"});
 }
 

@@ -9,10 +9,15 @@
 
 namespace crossbow::onednn {
 
-/// Whether Exec is a host space, so that oneDNN can work on its memory.
+/// Whether oneDNN can work for Exec: a host space, in the host program. nvcc's front end
+/// fails on oneDNN's header (13.0, internal error), so the CUDA program does without.
 template <class Exec>
+#ifdef KOKKOS_ENABLE_CUDA
+inline constexpr bool supports = false;
+#else
 inline constexpr bool supports =
     std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
+#endif
 
 template <class Exec>
 std::unique_ptr<Conv2d<Exec>> make_conv2d(const Exec& exec, const Conv2dOptions& options);

@@ -21,13 +21,13 @@ class LogTest : public testing::Test {
   void SetUp() override {
     std::string pattern = testing::TempDir() + "crossbow_log_XXXXXX";
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-    path_ = folder_ + "/run.log";
+    folder = pattern;
+    path = folder + "/run.log";
   }
-  void TearDown() override { fs::remove_all(folder_); }
+  void TearDown() override { fs::remove_all(folder); }
 
   std::vector<std::string> lines() const {
-    std::ifstream file(path_);
+    std::ifstream file(path);
     std::vector<std::string> all;
     for (std::string line; std::getline(file, line);) {
       all.push_back(line);
@@ -35,12 +35,12 @@ class LogTest : public testing::Test {
     return all;
   }
 
-  std::string folder_;
-  std::string path_;
+  std::string folder;
+  std::string path;
 };
 
 TEST_F(LogTest, EveryLineIsInTheFileAsSoonAsItIsWritten) {
-  const auto log = open_log(path_, LogStart::fresh);
+  const auto log = open_log(path, LogStart::fresh);
   log->info("epoch {} done", 3);
   const std::vector<std::string> all = lines();  // the log is still open
   ASSERT_EQ(all.size(), 1U);
@@ -49,7 +49,7 @@ TEST_F(LogTest, EveryLineIsInTheFileAsSoonAsItIsWritten) {
 }
 
 TEST_F(LogTest, WarningsGoToStderrToo) {
-  const auto log = open_log(path_, LogStart::fresh);
+  const auto log = open_log(path, LogStart::fresh);
   testing::internal::CaptureStderr();
   log->info("quiet");
   log->warn("the cache cannot be written");
@@ -59,21 +59,21 @@ TEST_F(LogTest, WarningsGoToStderrToo) {
 }
 
 TEST_F(LogTest, AppendKeepsWhatWasThere) {
-  open_log(path_, LogStart::fresh)->info("one");
-  open_log(path_, LogStart::append)->info("two");
+  open_log(path, LogStart::fresh)->info("one");
+  open_log(path, LogStart::append)->info("two");
   EXPECT_EQ(lines().size(), 2U);
-  open_log(path_, LogStart::fresh)->info("three");
+  open_log(path, LogStart::fresh)->info("three");
   EXPECT_EQ(lines().size(), 1U);
 }
 
 TEST_F(LogTest, AFolderInTheWayIsAnErrorWithItsPath) {
-  fs::create_directory(path_);
+  fs::create_directory(path);
   try {
-    open_log(path_, LogStart::fresh);
+    open_log(path, LogStart::fresh);
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit_code(), ExitCode::data);
-    EXPECT_NE(std::string(error.what()).find(path_), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find(path), std::string::npos) << error.what();
   }
 }
 

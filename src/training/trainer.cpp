@@ -103,6 +103,7 @@ class Training {
   /// What a learner tells the others, read at rest. A cache line each.
   struct alignas(64) LearnerProgress {
     double loss_sum = 0;
+    double last_loss = 0;
     std::int64_t round = 0;
     bool restart_pending = false;
   };
@@ -210,6 +211,7 @@ class Training {
     state_ =
         given_ != nullptr ? *given_ : initial_state(parameters_, statistics_, o_.seed);
     saved_round_ = state_.round;
+    progress_round_ = state_.round;
     state_.loss_sums.resize(static_cast<std::size_t>(o_.learners), 0.0);
     for (std::size_t j = 0; j < progress_of_.size(); ++j) {
       progress_of_[j].loss_sum = state_.loss_sums[j];
@@ -247,6 +249,7 @@ class Training {
     gate_.finish(worker.j, t);
     LearnerProgress& progress = progress_of_[static_cast<std::size_t>(worker.j)];
     progress.loss_sum += loss;
+    progress.last_loss = loss;
     progress.round = t;
     progress.restart_pending = worker.restart.pending();
     observer_.round_done(worker.j, t, loss);
@@ -413,6 +416,7 @@ class Training {
     progress.epoch = schedule_.epochs_after(t);
     progress.epochs = schedule_.epochs_after(schedule_.rounds());
     progress.learners = o_.learners;
+    progress.loss = progress_of_.front().last_loss;
     progress.images_per_second =
         static_cast<double>(schedule_.samples_after(t) -
                             schedule_.samples_after(progress_round_)) /
