@@ -1,11 +1,10 @@
 #pragma once
-// oneDNN behind the operations of kernels/: convolution, linear and pooling on the host.
+// oneDNN behind the operations of kernels/: convolution and linear layers on the host.
 
 #include <memory>
 
 #include "kernels/conv2d.hpp"
 #include "kernels/linear.hpp"
-#include "kernels/pool2d.hpp"
 
 namespace crossbow::onednn {
 
@@ -24,10 +23,5 @@ std::unique_ptr<Conv2d<Exec>> make_conv2d(const Exec& exec, const Conv2dOptions&
 
 template <class Exec>
 std::unique_ptr<Linear<Exec>> make_linear(const Exec& exec, const LinearOptions& options);
-
-/// Without `relu`: the fused form is a Kokkos kernel only (measured faster,
-/// kernels/README.md).
-template <class Exec>
-std::unique_ptr<Pool2d<Exec>> make_pool2d(const Exec& exec, const Pool2dOptions& options);
 
 }  // namespace crossbow::onednn
