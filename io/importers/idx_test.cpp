@@ -14,7 +14,6 @@ namespace {
 
 using testing_support::Bytes;
 using testing_support::expect_error;
-using testing_support::read_bytes;
 using testing_support::TestFolder;
 using testing_support::write_bytes;
 
