@@ -5,11 +5,13 @@
 #include <exception>
 
 #include "base/error.hpp"
+#include "base/processor.hpp"
 
 #include "driver/command_line.hpp"
 
 int main(int argc, char** argv) {
   try {
+    crossbow::check_processor(crossbow::processor_features());
     return crossbow::run_command_line(argc, argv);
   } catch (const crossbow::Error& error) {
     std::fprintf(stderr, "crossbow: %s\n", error.what());
