@@ -33,7 +33,7 @@ class Recorder final : public TrainingObserver {
   void round_done(int j, std::int64_t t, double loss) override {
     outcome_.losses.at(static_cast<std::size_t>((t - 1) * learners_ + j)) = loss;
   }
-  void checkpoint(TrainingState state) override {
+  void checkpoint(TrainingState&& state) override {
     outcome_.tensors = std::move(state.tensors);
   }
 

@@ -50,9 +50,8 @@ class AveragingMethod {
     return nullptr;
   }
   /// Learner j has its gradient of the round: make the step and the method's share of
-  /// averaging. Blocks where the method says so; throws Aborted after abort(). Returns
-  /// false if g or a correction of learner j has a NaN or Inf; then this round never
-  /// reaches z.
+  /// averaging. Blocks where the method says so; throws Aborted after abort(). A round
+  /// whose outcome is not good for every learner is never tested or saved.
   virtual RoundOutcome finish_round(int j, const Exec& exec, const RoundRule& round) = 0;
 
   /// At rest: make z what is to be tested or saved.

@@ -114,7 +114,7 @@ void Sma<Exec>::collect(const Exec& exec) {
                      1.0F / k,
                      store_.all_weights(),
                      average_of_turn(0),
-                     store_.replica(0).not_finite);
+                     store_.average_not_finite());
     exec.fence("crossbow::collect");
   }
 }

@@ -35,6 +35,8 @@ class ReplicaStore {
     v_ = untouched<float>(exec, "crossbow::velocities", sizes.parameters);
     statistics_ = untouched<float>(exec, "crossbow::statistics", sizes.statistics);
     not_finite_ = untouched<std::uint32_t>(exec, "crossbow::not_finite", 1);
+    average_not_finite_ =
+        make_buffer<std::uint32_t>(exec, "crossbow::average_not_finite", 1);
   }
 
   /// Fill learner j's part with zeros. To be called by the learner's own thread.
@@ -56,6 +58,8 @@ class ReplicaStore {
   }
 
   int learners() const { return sizes_.learners; }
+  /// The flag of means over all learners that are taken at rest: no learner's own.
+  NotFiniteFlag<Exec> average_not_finite() const { return as_span(average_not_finite_); }
   /// The same elements, from `offset` on, of all learners' weights, gradients or
   /// statistics.
   Summands<Exec> all_weights() const { return all(w_, 0, sizes_.parameters); }
@@ -65,8 +69,8 @@ class ReplicaStore {
   Summands<Exec> all_statistics() const { return all(statistics_, 0, sizes_.statistics); }
 
  private:
-  static constexpr std::int64_t page =
-      1024;  // elements: parts of two learners share no page
+  // [elements] of 4 KiB: at most one page holds parts of two learners.
+  static constexpr std::int64_t page = 1024;
 
   static std::int64_t stride(std::int64_t size) {
     return (size + page - 1) / page * page;
@@ -95,7 +99,7 @@ class ReplicaStore {
 
   ReplicaSizes sizes_;
   Buffer<Exec> w_, g_, v_, statistics_;
-  Buffer<Exec, std::uint32_t> not_finite_;
+  Buffer<Exec, std::uint32_t> not_finite_, average_not_finite_;
 };
 
 }  // namespace crossbow

@@ -46,7 +46,8 @@ Learner<Exec>::Learner(const Exec& exec,
       cursor_(stream),
       batches_per_epoch_(stream.batches_per_epoch()),
       indices_(static_cast<std::size_t>(options.batch)),
-      losses_(static_cast<std::size_t>(options.batch)) {}
+      losses_(static_cast<std::size_t>(options.batch)),
+      bad_statistics_(make_buffer<std::uint32_t>(exec, "crossbow::bad_statistics", 1)) {}
 
 template <class Exec>
 void Learner<Exec>::bind(const Replica<Exec>& replica, Span<Exec> weights) {
@@ -60,11 +61,30 @@ double Learner<Exec>::compute_gradient(std::int64_t number, GradientListener* li
   batch_ = filler_.fill(exec_, indices_, number / batches_per_epoch_);
   const BatchResult<Exec>& result = network_.forward(exec_, batch_, true);
   network_.backward(exec_, batch_, listener);
+  if (replica_.statistics.size() > 0) {
+    check_finite<Exec>(exec_, replica_.statistics, as_span(bad_statistics_));
+  }
   Kokkos::deep_copy(
       exec_, HostSpan<Exec, float>(losses_.data(), losses_.size()), result.losses);
   exec_.fence("crossbow::compute_gradient");
-  return std::accumulate(losses_.begin(), losses_.end(), 0.0) /
-         static_cast<double>(losses_.size());
+  loss_ = std::accumulate(losses_.begin(), losses_.end(), 0.0) /
+          static_cast<double>(losses_.size());
+  return loss_;
+}
+
+template <class Exec>
+std::string Learner<Exec>::find_bad_forward() {
+  return std::isfinite(loss_) ? find_bad_statistics() : find_bad_layer();
+}
+
+template <class Exec>
+std::string Learner<Exec>::find_bad_statistics() const {
+  if (replica_.statistics.size() == 0 ||
+      read_scalar<Exec>(exec_, as_span(bad_statistics_)) == 0) {
+    return "";
+  }
+  return "the running statistic " +
+         find_bad_tensor(network_.statistics(), replica_.statistics);
 }
 
 template <class Exec>
@@ -76,12 +96,19 @@ std::string Learner<Exec>::find_bad_layer() {
 
 template <class Exec>
 std::string Learner<Exec>::find_bad_gradient() const {
-  const std::vector<ParameterSlot>& slots = network_.parameters().slots();
+  const std::string tensor = find_bad_tensor(network_.parameters(), replica_.g);
+  return tensor.empty() ? "" : "the gradient of " + tensor;
+}
+
+template <class Exec>
+std::string Learner<Exec>::find_bad_tensor(const ParameterLayout& layout,
+                                           Span<Exec> vector) const {
+  const std::vector<ParameterSlot>& slots = layout.slots();
   for (auto slot = slots.rbegin(); slot != slots.rend(); ++slot) {
-    const Span<Exec> g(replica_.g.data() + slot->offset,
-                       static_cast<std::size_t>(slot->size));
-    if (!all_finite(to_host<Exec>(exec_, g))) {
-      return "the gradient of " + slot->name;
+    const Span<Exec> values(vector.data() + slot->offset,
+                            static_cast<std::size_t>(slot->size));
+    if (!all_finite(to_host<Exec>(exec_, values))) {
+      return slot->name;
     }
   }
   return "";

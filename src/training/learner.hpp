@@ -33,13 +33,19 @@ class Learner {
   /// Gradient of batch `number` of the stream at the bound weights, written to the
   /// replica's g. Returns the mean loss of the batch; waits for the device for it.
   double compute_gradient(std::int64_t number, GradientListener* listener);
-  /// Say where the last batch's loss became NaN or Inf, by running it again layer by
-  /// layer with weights that have not changed since.
-  std::string find_bad_layer();
+  /// Say where the last batch's forward pass met a NaN or Inf, empty if nowhere: for a
+  /// bad loss by running it again layer by layer, with weights that have not changed
+  /// since, else in the batch-norm statistics.
+  std::string find_bad_forward();
   /// Say which tensor's gradient has a NaN or Inf, last layer first; empty if none has.
   std::string find_bad_gradient() const;
 
  private:
+  std::string find_bad_layer();
+  std::string find_bad_statistics() const;
+  /// The last tensor of `layout` with a NaN or Inf in `vector`; empty if none has.
+  std::string find_bad_tensor(const ParameterLayout& layout, Span<Exec> vector) const;
+
   Exec exec_;
   Network<Exec> network_;
   BatchFiller<Exec> filler_;
@@ -49,6 +55,8 @@ class Learner {
   std::vector<float> losses_;
   Batch<Exec> batch_;
   Replica<Exec> replica_;
+  Buffer<Exec, std::uint32_t> bad_statistics_;
+  double loss_ = 0;
 };
 
 }  // namespace crossbow

@@ -139,10 +139,11 @@ TEST(Numbers, a_bad_correction_alone_stops_the_run) {
     TrainingState state;
     state.tensors = initial_average(options, data);
     for (int i = 0; i < 3; ++i) {
-      const std::string own = std::to_string(i) + "/fc.";
-      for (const std::string part : {"weight", "bias"}) {
-        state.tensors["replica" + own + part] = state.tensors.at("average/fc." + part);
-        state.tensors["velocity" + own + part] = state.tensors.at("average/fc." + part);
+      const std::string own = std::to_string(i);
+      for (const char* tensor : {"/fc.weight", "/fc.bias"}) {
+        const NamedTensor& average = state.tensors.at(std::string("average") + tensor);
+        state.tensors[std::string("replica").append(own).append(tensor)] = average;
+        state.tensors[std::string("velocity").append(own).append(tensor)] = average;
       }
     }
     state.tensors.at("average/fc.weight").values[5] = -3e38F;
@@ -267,6 +268,24 @@ TEST(Numbers, weights_that_overflow_in_a_step_are_not_saved) {
     checkpoint_each_round(options, data);
     Recorder recorder;
     failure_of(options, data, recorder);
+    for (const TrainingState& state : recorder.checkpoints) {
+      expect_all_finite(state);
+    }
+  }
+}
+
+// Pixels whose square has no room in a float: batch normalisation takes them to numbers
+// near 1, so that loss and gradient are good, but the variance is Inf.
+TEST(Numbers, statistics_that_overflow_are_not_saved) {
+  for (auto& [name, options] : all_methods(2)) {
+    SCOPED_TRACE(name);
+    const OneBrightSample data(3, 1e25);  // learner 1, round 2
+    options = one_by_one(options);
+    options.model = model_of(
+        {layer(LayerType::batch_norm, "bn"), layer(LayerType::tanh), linear("fc", 4)});
+    checkpoint_each_round(options, data);
+    Recorder recorder;
+    EXPECT_THAT(failure_of(options, data, recorder), HasSubstr("learner 1, round 2,"));
     for (const TrainingState& state : recorder.checkpoints) {
       expect_all_finite(state);
     }

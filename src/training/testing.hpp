@@ -37,7 +37,7 @@ inline Dataset made_up_images(std::int64_t n, std::uint64_t seed = 1) {
       const int quadrant = (pixel / 32) * 2 + (pixel % 8) / 4;
       const auto place = id * 64 + static_cast<std::uint64_t>(pixel);
       const float noise = random_uniform(seed, RandomPurpose::initialise, 2, place);
-      const float value = 150 * noise + (quadrant == label ? 60 : 0);
+      const float value = 150 * noise + (quadrant == label ? 60.0F : 0.0F);
       data.images.push_back(static_cast<std::uint8_t>(value));
     }
   }
@@ -74,19 +74,19 @@ class Recorder : public TrainingObserver {
                    std::chrono::microseconds(400));
     }
     if (j == 0) {
-      rounds_of_first = t;
+      rounds_of_first_ = t;
     }
     const std::lock_guard lock(mutex_);
     rounds.push_back({j, t, loss});
   }
   bool stop_requested() override {
-    return stop_after >= 0 && rounds_of_first >= stop_after;
+    return stop_after >= 0 && rounds_of_first_ >= stop_after;
   }
   bool tested(const TestResult& result) override {
     tests.push_back(result);
     return static_cast<std::int64_t>(tests.size()) == tests_until_target;
   }
-  void checkpoint(TrainingState state) override {
+  void checkpoint(TrainingState&& state) override {
     checkpoints.push_back(std::move(state));
   }
 
@@ -111,7 +111,7 @@ class Recorder : public TrainingObserver {
   std::vector<TrainingState> checkpoints;
 
  private:
-  std::int64_t rounds_of_first = 0;
+  std::int64_t rounds_of_first_ = 0;
   std::mutex mutex_;
 };
 

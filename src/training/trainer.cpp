@@ -2,8 +2,7 @@
 
 #include <cmath>
 #include <exception>
-#include <mutex>
-#include <optional>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -18,6 +17,7 @@
 #include "averaging/averaging_method.hpp"
 #include "model/host_transfer.hpp"
 #include "training/evaluator.hpp"
+#include "training/first_failure.hpp"
 #include "training/learner.hpp"
 #include "training/restart.hpp"
 #include "training/round_gate.hpp"
@@ -46,13 +46,15 @@ NetworkOptions network_options(const TrainerOptions& o) {
   return network;
 }
 
-/// What went wrong first: the earliest round counts, then the lowest learner, whatever
-/// the timing.
-struct Failure {
-  std::int64_t round = 0;
-  int learner = 0;
-  std::exception_ptr error;
-};
+/// The system gives no thread to learner j.
+std::exception_ptr no_thread(int j, const std::string& why) {
+  return std::make_exception_ptr(
+      Error(ExitCode::usage,
+            {fmt::format("the thread of learner {} cannot be started", j),
+             why,
+             "",
+             "Lower learners.per_device, or ask for a higher limit of processes"}));
+}
 
 template <class Exec>
 class Training {
@@ -77,27 +79,31 @@ class Training {
 
   TrainingEnd run() {
     std::vector<std::thread> threads;
-    for (int j = 0; j < o_.learners; ++j) {
-      threads.emplace_back([this, j] { run_guarded(j); });
+    threads.reserve(static_cast<std::size_t>(o_.learners));
+    try {
+      for (int j = 0; j < o_.learners; ++j) {
+        threads.emplace_back([this, j] { run_guarded(j); });
+      }
+    } catch (const std::system_error& error) {
+      failure_.add(0, 0, no_thread(static_cast<int>(threads.size()), error.what()));
+      abort();
     }
     for (std::thread& thread : threads) {
       thread.join();
     }
-    if (failure_.has_value()) {
-      std::rethrow_exception(failure_->error);
-    }
+    failure_.rethrow();
     return end();
   }
 
  private:
   /// What a learner's thread works with; built and used by that thread alone.
   struct Worker {
-    int j;
+    int j = 0;
     Exec exec;
     Learner<Exec> learner;
     Evaluator<Exec> evaluator;
     std::unique_ptr<GradientListener> listener;
-    AveragingRestart restart;
+    AveragingRestart restart{false};
   };
 
   /// What a learner tells the others, read at rest. A cache line each.
@@ -116,19 +122,10 @@ class Training {
       gate_.leave(j);
     } catch (...) {
       gate_.leave(j);
-      fail(j,
-           progress_of_[static_cast<std::size_t>(j)].round + 1,
-           std::current_exception());
+      failure_.add(j,
+                   progress_of_[static_cast<std::size_t>(j)].round + 1,
+                   std::current_exception());
       abort();
-    }
-  }
-
-  void fail(int j, std::int64_t round, std::exception_ptr error) {
-    const std::lock_guard lock(failure_mutex_);
-    const bool first = !failure_.has_value() || round < failure_->round ||
-                       (round == failure_->round && j < failure_->learner);
-    if (first) {
-      failure_ = Failure{round, j, std::move(error)};
     }
   }
 
@@ -179,12 +176,7 @@ class Training {
     Learner<Exec> learner(exec, plan_, network_options(o_), training_set_, stream_);
     Evaluator<Exec> evaluator(
         exec, plan_, test_set_, o_.kernels, &learner.network().parameters());
-    return {j,
-            exec,
-            std::move(learner),
-            std::move(evaluator),
-            nullptr,
-            AveragingRestart(false)};
+    return {j, exec, std::move(learner), std::move(evaluator), nullptr};
   }
 
   /// Make the common memory and put the state in place, each learner its own part.
@@ -200,6 +192,9 @@ class Training {
     rendezvous_.arrive_and_wait([&] {
       method_->restore(worker.exec, state_.tensors, state_.round);
       state_.tensors.clear();
+      if (!bound_) {
+        observer_.not_bound();
+      }
       watch_.restart();
     });
   }
@@ -235,7 +230,7 @@ class Training {
     const std::int64_t t = round.rule.number;
     const std::int64_t batch = (t - 1) * o_.learners + worker.j;
     const double loss = worker.learner.compute_gradient(batch, worker.listener.get());
-    std::string bad = std::isfinite(loss) ? "" : worker.learner.find_bad_layer();
+    std::string bad = worker.learner.find_bad_forward();
     const RoundOutcome outcome = method_->finish_round(worker.j, worker.exec, round.rule);
     if (outcome != RoundOutcome::good && bad.empty()) {
       bad = worker.learner.find_bad_gradient();
@@ -263,29 +258,17 @@ class Training {
                             const std::string& bad) {
     const std::int64_t t = round.rule.number;
     if (!bad.empty()) {
-      fail(worker.j, t, bad_number(bad, fmt::format("learner {}", worker.j), round));
+      failure_.add(
+          worker.j, t, bad_number(bad, fmt::format("learner {}", worker.j), round));
     } else {
       // Counts only where no learner has a bad number of its own.
-      fail(o_.learners,
-           t,
-           bad_number("the step of all learners", "no learner alone", round));
+      failure_.add(o_.learners,
+                   t,
+                   bad_number("the step of all learners", "no learner alone", round));
     }
     gate_.stop_and_wait_for(worker.j, t);
     abort();
     throw Aborted();
-  }
-
-  static std::exception_ptr bad_number(const std::string& what,
-                                       const std::string& whose,
-                                       const RoundPlan& round) {
-    const ErrorText text = {
-        what + " is not finite",
-        fmt::format(
-            "{}, round {}, learning rate {:g}", whose, round.rule.number, round.rate),
-        "",
-        "Lower optimizer.learning_rate; z and the last checkpoint are as they were "
-        "before"};
-    return std::make_exception_ptr(Error(ExitCode::numbers, text));
   }
 
   void restart_averaging(Worker& worker) {
@@ -312,10 +295,12 @@ class Training {
       if (round.test) {
         conclude_test(round);
       }
-      watch_.restart();
       if (round.checkpoint || gate_.last() == state_.round) {
         save(worker);
       }
+      watch_.restart();
+      progress_round_ = state_.round;
+      progress_watch_.restart();
     });
   }
 
@@ -344,9 +329,16 @@ class Training {
                        1.0F / static_cast<float>(o_.learners),
                        store_->all_statistics(),
                        as_span(average_statistics_),
-                       store_->replica(0).not_finite);
+                       store_->average_not_finite());
       exec.fence("crossbow::average_statistics");
     }
+    CROSSBOW_VALIDATE(read_scalar<Exec>(exec, store_->average_not_finite()) == 0,
+                      ExitCode::numbers,
+                      {"the mean of the replicas is not finite",
+                       fmt::format("after round {}", progress_of_.front().round),
+                       "",
+                       "Lower optimizer.learning_rate; the last checkpoint is as it was "
+                       "before"});
   }
 
   void conclude_test(const RoundPlan& round) {
@@ -469,8 +461,7 @@ class Training {
   Stopwatch progress_watch_;
   std::int64_t progress_round_ = 0;
 
-  std::mutex failure_mutex_;
-  std::optional<Failure> failure_;
+  FirstFailure failure_;
 };
 
 }  // namespace

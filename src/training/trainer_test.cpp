@@ -246,11 +246,12 @@ TEST(Trainer, statistics_of_z_are_the_mean_of_the_replicas) {
 TEST(Trainer, learns) {
   const MadeUpData data(400, 100);
   for (auto& [name, options] : all_methods(2)) {
+    options.optimizer.learning_rate = 0.02;  // calm: any seed ends near 0.01
     options.training.epochs = 6;
     Recorder recorder;
     run(options, data, recorder);
     EXPECT_GT(recorder.tests.back().test_accuracy, 0.9) << name;
-    EXPECT_LT(recorder.tests.back().train_loss, 0.5 * recorder.tests.front().train_loss)
+    EXPECT_LT(recorder.tests.back().train_loss, 0.2 * recorder.tests.front().train_loss)
         << name;
   }
 }
@@ -344,7 +345,7 @@ TEST(Trainer, a_batch_larger_than_the_data_is_an_input_error) {
 TEST(Trainer, what_the_observer_throws_ends_the_run) {
   class Failing : public Recorder {
    public:
-    void checkpoint(TrainingState) override {
+    void checkpoint(TrainingState&& /*state*/) override {
       throw Error(ExitCode::data, std::string("no space left"));
     }
   };

@@ -36,6 +36,8 @@ class TrainingObserver {
  public:
   virtual ~TrainingObserver() = default;
 
+  /// Before the first round, if learners could not be bound to their cores.
+  virtual void not_bound() {}
   /// Learner j has done round t; mean loss of its batch before its step. Called by each
   /// learner's own thread.
   virtual void round_done(int /*j*/, std::int64_t /*t*/, double /*loss*/) {}
@@ -46,7 +48,7 @@ class TrainingObserver {
   /// After each test; true: the goal is reached, stop.
   virtual bool tested(const TestResult& /*result*/) { return false; }
   /// All learners rest: save this. The state is the callee's.
-  virtual void checkpoint(TrainingState /*state*/) {}
+  virtual void checkpoint(TrainingState&& /*state*/) {}
 };
 
 }  // namespace crossbow
