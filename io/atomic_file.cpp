@@ -97,6 +97,10 @@ void AtomicFile::commit() {
   }
 }
 
+void check_writable(const std::string& path) {
+  const AtomicFile trial(path, 0);
+}
+
 bool is_temporary_name(std::string_view name) {
   return name.find(mark) != std::string_view::npos;
 }

@@ -40,6 +40,10 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
+/// Throw Error(data) with path and reason unless a file can be written to `path`: for the
+/// start of what takes long and writes at its end.
+void check_writable(const std::string& path);
+
 /// Whether `name` (without folder) is what an interrupted write of a file `stem...` left
 /// behind.
 bool is_temporary_name(std::string_view name);

@@ -294,7 +294,7 @@ std::optional<std::pair<std::string, Checkpoint>> newest_checkpoint(
   return std::nullopt;
 }
 
-void prune_checkpoints(const std::string& folder, int keep) {
+void prune_checkpoints(const std::string& folder, int keep, std::int64_t round) {
   CROSSBOW_EXPECT(keep >= 1);
   std::vector<Found> all = list_checkpoints(folder);
   const auto old = fs::file_time_type::clock::now() - std::chrono::minutes(10);
@@ -306,10 +306,15 @@ void prune_checkpoints(const std::string& folder, int keep) {
   }
   std::erase_if(all, [](const Found& found) { return found.round < 0; });
   std::sort(all.begin(), all.end(), [](const Found& a, const Found& b) {
-    return std::pair(a.time, a.round) > std::pair(b.time, b.round);
+    return a.round > b.round;
   });
-  for (std::size_t i = static_cast<std::size_t>(keep); i < all.size(); ++i) {
-    fs::remove(all[i].path, ignored);
+  int kept = 0;
+  for (const Found& found : all) {
+    if (found.round > round || kept == keep) {
+      fs::remove(found.path, ignored);
+    } else {
+      ++kept;
+    }
   }
 }
 

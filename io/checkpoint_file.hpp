@@ -15,7 +15,8 @@
 namespace crossbow {
 
 struct Checkpoint {
-  /// Values in the exchange layout, row-major; names may have '/', e.g. "z/conv1.weight".
+  /// Values in the exchange layout, row-major; names may have '/', e.g.
+  /// "average/conv1.weight".
   std::map<std::string, std::vector<float>> tensors;
   /// Shape of each tensor: the same names.
   std::map<std::string, std::vector<std::int64_t>> shapes;
@@ -45,8 +46,10 @@ std::string checkpoint_path(const std::string& folder, std::int64_t round);
 std::optional<std::pair<std::string, Checkpoint>> newest_checkpoint(
     const std::string& folder, const Notice& notice);
 
-/// Remove all but the `keep` checkpoints written last, and what interrupted writes left
-/// behind more than ten minutes ago. A file that cannot be removed is left.
-void prune_checkpoints(const std::string& folder, int keep);
+/// Remove all but the `keep` newest checkpoints up to that of `round`, the one just
+/// written; those of later rounds, which a resumed run left out as damaged; and what
+/// interrupted writes left behind more than ten minutes ago. A file that cannot be
+/// removed is left.
+void prune_checkpoints(const std::string& folder, int keep, std::int64_t round);
 
 }  // namespace crossbow

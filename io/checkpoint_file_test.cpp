@@ -282,13 +282,15 @@ TEST(PruneCheckpoints, KeepsTheLastWritten) {
   const TestFolder folder;
   for (const std::int64_t round : {1, 2, 3, 900}) {
     write_text(checkpoint_path(folder.path(), round), "x");
-    set_age(checkpoint_path(folder.path(), round), std::chrono::minutes(60 - round % 10));
+    // A clock that went back: what was written last seems the oldest.
+    set_age(checkpoint_path(folder.path(), round), std::chrono::minutes(round));
   }
-  prune_checkpoints(folder.path(), 2);  // 900 is the oldest: left over from another run
+  // The run went on from round 2, since 900 was damaged.
+  prune_checkpoints(folder.path(), 2, 3);
   EXPECT_TRUE(fs::exists(checkpoint_path(folder.path(), 2)));
   EXPECT_TRUE(fs::exists(checkpoint_path(folder.path(), 3)));
   EXPECT_EQ(folder.names().size(), 2U);
-  prune_checkpoints(folder.path(), 5);
+  prune_checkpoints(folder.path(), 5, 3);
   EXPECT_EQ(folder.names().size(), 2U);
 }
 
@@ -301,7 +303,7 @@ TEST(PruneCheckpoints, RemovesOldRestsOfInterruptedWritesAndNothingElse) {
     set_age(path, std::chrono::minutes(30));
   }
   set_age(new_rest, std::chrono::minutes(1));
-  prune_checkpoints(folder.path(), 1);
+  prune_checkpoints(folder.path(), 1, 2);
   EXPECT_FALSE(fs::exists(old_rest));
   EXPECT_TRUE(fs::exists(new_rest));
   EXPECT_TRUE(fs::exists(folder / "notes.txt"));

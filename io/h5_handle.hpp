@@ -5,7 +5,7 @@
 // system's reason. Handles close themselves.
 //
 // Format of what we write: HDF5 1.10's, whose structures carry checksums of their own;
-// texts are variable-length UTF-8, data sets little-endian. Nothing but this file's .cpp
+// texts are UTF-8 of fixed length, data sets little-endian. Nothing but this file's .cpp
 // includes hdf5.h.
 
 #include <cstdint>

@@ -51,6 +51,10 @@ expect 0 evaluate "$folder/z.h5" digits
 # The same deck again leaves the first run's files alone.
 expect 0 run $deck run.output="$folder/whole" training.epochs=1
 [[ $(wc -l <"$folder/whole.1/history.csv") -eq 11 ]] || die "the first run was not kept"
+# Checkpoints alone are an earlier run, too: a later --resume must not find them.
+rm "$folder/whole/history.csv"
+expect 0 run $deck run.output="$folder/whole" training.epochs=1
+[[ -n $(ls "$folder/whole.2/checkpoints") ]] || die "checkpoints without a history were not kept"
 
 # Two runs are equal; a stopped and resumed one is too.
 diff <(untimed "$folder/whole.1") <("$crossbow" run $deck run.output="$folder/again" >/dev/null &&
@@ -65,15 +69,27 @@ kill -TERM $process
 status=0
 wait $process || status=$?
 [[ $status -eq 75 ]] || die "SIGTERM ended with $status: $(cat "$folder/log")"
-expect 0 run $deck run.output="$folder/stopped" --resume
+epochs=$(($(wc -l <"$folder/stopped/history.csv") + 4))  # at least four more
+expect 0 run $deck run.output="$folder/stopped" --resume training.epochs=$epochs
 says "resuming from"
-# It was past 10 epochs or not: compare what both have.
-lines=$(wc -l <"$folder/stopped/history.csv")
-[[ $lines -gt 11 ]] && lines=11
-diff <(untimed "$folder/whole.1" | head -n "$lines") \
-  <(untimed "$folder/stopped" | head -n "$lines") || die "resumed differs from uninterrupted"
-expect 2 run $deck run.output="$folder/stopped" --resume run.seed=2
-says "run.seed"
+expect 0 run $deck run.output="$folder/uninterrupted" training.epochs=$epochs
+[[ $(wc -l <"$folder/stopped/history.csv") -eq $((epochs + 1)) ]] || die "rows are missing"
+diff <(untimed "$folder/uninterrupted") <(untimed "$folder/stopped") ||
+  die "resumed differs from uninterrupted"
+# Another training is not gone on with, whatever differs.
+for change in run.seed=2 optimizer.momentum=0.5 data.mean=0.5 model.hidden='[7]'; do
+  expect 2 run $deck run.output="$folder/stopped" --resume "$change"
+  says "${change%%=*}"
+done
+# A run that is over and lost its history; one that lost its checkpoints, whose files stay.
+rm "$folder/stopped/history.csv"
+expect 0 run $deck run.output="$folder/stopped" --resume training.epochs=$epochs
+says "test accuracy -, median of five -"
+rm "$folder/again/checkpoints/"*
+expect 0 run $deck run.output="$folder/again/" --resume training.epochs=1
+[[ $(wc -l <"$folder/again.1/history.csv") -eq 11 ]] || die "--resume wrote over a run"
+expect 3 run $deck run.output="$folder/json" --json "$folder/none/figures.json"
+[[ ! -e $folder/json ]] || die "an unwritable --json was found late"
 expect 75 run $deck run.output="$folder/limit" training.epochs=100000 run.time_limit=0.5
 
 # Errors: status, sentence, and nothing lost.

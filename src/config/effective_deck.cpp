@@ -1,6 +1,8 @@
 #include "config/effective_deck.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "config/key_table.hpp"
 #include "config/layer_table.hpp"
@@ -20,7 +22,7 @@ std::string line_of(const Binding<RunConfig>& binding, const RunConfig& config) 
 }
 
 std::string layer_text(const LayerOptions& layer) {
-  const std::string type = layer_type_name(layer.type);
+  const std::string_view type = layer_type_name(layer.type);
   std::string text = "\n[[model.layer]]\n";
   for (const Binding<LayerOptions>& binding : layer_table()) {
     const auto& kinds = binding.spec.kinds;
@@ -35,6 +37,30 @@ std::string layer_text(const LayerOptions& layer) {
   return text;
 }
 
+std::string layers_text(const RunConfig& config) {
+  std::string text;
+  for (const LayerOptions& layer : config.model.layers) {
+    text += layer_text(layer);
+  }
+  return text;
+}
+
+/// Whether the key decides what a training computes, and so must not change on the way.
+bool shapes_training(const KeySpec& spec) {
+  constexpr std::array<std::string_view, 5> sections = {
+      "model", "batch_norm", "optimizer", "optimizer.schedule", "averaging"};
+  constexpr std::array<std::string_view, 4> keys = {
+      "run.seed", "data.shuffle", "training.batch", "learners.per_device"};
+  return std::find(sections.begin(), sections.end(), spec.section) != sections.end() ||
+         std::find(keys.begin(), keys.end(), spec.section + "." + spec.key) != keys.end();
+}
+
+std::string value_in_force(const Binding<RunConfig>& binding, const RunConfig& config) {
+  const bool applies = !binding.applies || binding.applies(config);
+  const std::string value = applies ? binding.show(config) : "";
+  return value.empty() ? "-" : value;
+}
+
 }  // namespace
 
 std::string effective_deck_text(const RunConfig& config) {
@@ -47,10 +73,23 @@ std::string effective_deck_text(const RunConfig& config) {
     }
     text += line_of(binding, config);
   }
-  for (const LayerOptions& layer : config.model.layers) {
-    text += layer_text(layer);
+  return text + layers_text(config);
+}
+
+std::optional<DeckDifference> training_difference(const RunConfig& first,
+                                                  const RunConfig& second) {
+  for (const Binding<RunConfig>& binding : key_table()) {
+    const std::string a = value_in_force(binding, first);
+    const std::string b = value_in_force(binding, second);
+    if (shapes_training(binding.spec) && a != b) {
+      return DeckDifference{binding.spec.section + "." + binding.spec.key, a, b};
+    }
   }
-  return text;
+  const std::string a = layers_text(first), b = layers_text(second);
+  if (a != b) {
+    return DeckDifference{"model.layer", a, b};
+  }
+  return std::nullopt;
 }
 
 }  // namespace crossbow

@@ -1,6 +1,7 @@
 #pragma once
 // The deck in force, as text: what the run record keeps, so that a run can be repeated.
 
+#include <optional>
 #include <string>
 
 #include "config/run_config.hpp"
@@ -10,5 +11,16 @@ namespace crossbow {
 /// Write every key with its value as TOML; reading it back gives the same RunConfig. A
 /// key without a value, or without effect, is a comment that says so.
 std::string effective_deck_text(const RunConfig& config);
+
+/// A key with its value in two decks, as TOML; "-" where it has no effect.
+struct DeckDifference {
+  std::string key, first, second;
+};
+
+/// Return the first key in which two decks describe different trainings: network, seed,
+/// batch, order of samples, optimizer, averaging, learners. How long to train, what to
+/// test, where to write and the paths of the data do not count; none if they agree.
+std::optional<DeckDifference> training_difference(const RunConfig& first,
+                                                  const RunConfig& second);
 
 }  // namespace crossbow

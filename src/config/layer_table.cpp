@@ -16,18 +16,8 @@ constexpr double widest = 1 << 24;  // units or filters; their products still fi
 constexpr double largest_window = 4096;
 
 const EnumNames<LayerType>& layer_types() {
-  static const EnumNames<LayerType> types = {
-      {"convolution", LayerType::convolution},
-      {"linear", LayerType::linear},
-      {"max_pool", LayerType::max_pool},
-      {"average_pool", LayerType::average_pool},
-      {"global_average_pool", LayerType::global_average_pool},
-      {"batch_norm", LayerType::batch_norm},
-      {"relu", LayerType::relu},
-      {"tanh", LayerType::tanh},
-      {"dropout", LayerType::dropout},
-      {"add", LayerType::add},
-  };
+  static const EnumNames<LayerType> types(layer_type_names.begin(),
+                                          layer_type_names.end());
   return types;
 }
 
@@ -167,7 +157,8 @@ class NameCheck {
     ++count_;
     const bool named = !layer.name.empty();
     const std::string name =
-        named ? layer.name : layer_type_name(layer.type) + std::to_string(count_);
+        named ? layer.name
+              : std::string(layer_type_name(layer.type)) + std::to_string(count_);
     const DeckPlace& place = table.place(named ? "name" : "type");
     if (named && (!is_name(name) || name == "input")) {
       deck_.complain(place,
@@ -193,12 +184,13 @@ class NameCheck {
     const std::size_t wanted = layer.type == LayerType::add ? 2 : 1;
     const std::size_t given = layer.inputs.size();
     if (given != wanted && (given > 0 || wanted > 1)) {
-      deck_.complain(table.place("inputs"),
-                     {"model.layer.inputs has " + std::to_string(given) + " names",
-                      "a layer of type " + toml_text(layer_type_name(layer.type)) +
-                          " takes " + std::to_string(wanted),
-                      {},
-                      wanted > 1 ? "Give the two layers to add" : "Give one, or none"});
+      deck_.complain(
+          table.place("inputs"),
+          {"model.layer.inputs has " + std::to_string(given) + " names",
+           "a layer of type " + toml_text(std::string(layer_type_name(layer.type))) +
+               " takes " + std::to_string(wanted),
+           {},
+           wanted > 1 ? "Give the two layers to add" : "Give one, or none"});
     }
     for (const std::string& input : layer.inputs) {
       if (input != "input" && !places_.contains(input)) {
@@ -236,15 +228,6 @@ const std::vector<LayerBinding>& layer_table() {
     return all;
   }();
   return table;
-}
-
-std::string layer_type_name(LayerType type) {
-  for (const auto& [name, value] : layer_types()) {
-    if (value == type) {
-      return name;
-    }
-  }
-  return {};
 }
 
 std::vector<LayerOptions> read_layers(InputDeck& deck,

@@ -12,9 +12,6 @@ namespace crossbow {
 /// Return the keys of layers; a key's `spec.kinds` are the types that have it.
 const std::vector<Binding<LayerOptions>>& layer_table();
 
-/// Return a type's name in decks.
-std::string layer_type_name(LayerType type);
-
 /// Read the layers of a checked deck, filling in defaults that depend on other keys, and
 /// complain of names and inputs that do not fit together.
 std::vector<LayerOptions> read_layers(InputDeck& deck,

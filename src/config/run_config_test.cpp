@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 
+#include "config/effective_deck.hpp"
 #include "config/key_table.hpp"
 
 namespace crossbow {
@@ -388,6 +389,33 @@ TEST(EffectiveDeck, HasEveryKeyWithItsValueOrWhyItHasNone) {
                 text.find("\n# " + key + ": ") != std::string::npos)
         << key;
   }
+}
+
+std::string difference(const std::string& first, const std::string& second) {
+  const auto found = training_difference(parse(first), parse(second));
+  return found ? found->key + ": " + found->first + ", " + found->second : "none";
+}
+
+TEST(TrainingDifference, IsOfWhatIsComputedAndNotOfHowLongOrWhere) {
+  EXPECT_EQ(difference(full_deck, full_deck), "none");
+  EXPECT_EQ(difference("",
+                       "[run]\nname = \"x\"\noutput = \"y\"\ntime_limit = 7\n"
+                       "[data]\ntrain = \"elsewhere\"\n"
+                       "[training]\nepochs = 5\ntest_every = 0.5\n"
+                       "[learners]\nthreads = 1\n[checkpoint]\nkeep = 9\n"),
+            "none");
+  EXPECT_EQ(difference("", "[optimizer]\nmomentum = 0.5\n"),
+            "optimizer.momentum: 0.9, 0.5");
+  EXPECT_EQ(difference("[run]\nseed = 2\n", ""), "run.seed: 2, 1");
+  EXPECT_EQ(difference("", "[data]\nshuffle = false\n"), "data.shuffle: true, false");
+  EXPECT_EQ(difference("", "[learners]\nper_device = 2\n"), "learners.per_device: 1, 2");
+  EXPECT_EQ(difference("", "[model]\nname = \"mlp\"\n"),
+            "model.name: \"lenet\", \"mlp\"");
+  EXPECT_EQ(difference("", "[optimizer.schedule]\npolicy = \"multistep\"\nsteps = [1]\n"),
+            "optimizer.schedule.policy: \"fixed\", \"multistep\"");
+  const std::string linear = "[[model.layer]]\ntype = \"linear\"\nunits = ";
+  EXPECT_EQ(difference(linear + "10\n", linear + "10\n"), "none");
+  EXPECT_NE(difference(linear + "10\n", linear + "11\n"), "none");
 }
 
 TEST(Decks, InInputsAreValid) {

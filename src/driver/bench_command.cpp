@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/scoped_timer.hpp"
 
+#include "io/atomic_file.hpp"
 #include "io/run_record.hpp"
 #include "kernels/dispatch.hpp"
 #include "kernels/instance.hpp"
@@ -75,7 +76,11 @@ BenchRow measure(const PreparedRun& run,
   o.training.test_every = 0;
   o.checkpoint_epochs = 0;
   o.learners = learners;
+  o.threads = threads_per_learner(run.config.learners, learners, *o.topology);
   o.placement = place_learners(*o.topology, learners, o.threads);
+  if (!o.placement.warning.empty()) {
+    fmt::print(stderr, "crossbow: {}\n", o.placement.warning);
+  }
   ThroughputObserver observer(request.window, request.windows);
   with_space(o.threads, [&]<class Exec>() {
     return train<Exec>(o, run.training_set(), run.test_set(), nullptr, observer);
@@ -102,6 +107,9 @@ nlohmann::json to_json(const std::string& network, const std::vector<BenchRow>& 
 int bench_command(const BenchRequest& request, char** argv) {
   const RunConfig config = read_run_config(request.deck.path, request.deck.overrides);
   settle_backend(config, argv);
+  if (!request.json.empty()) {
+    check_writable(request.json);
+  }
   const Kokkos::ScopeGuard kokkos(quiet_settings());
   const PreparedRun run =
       prepare_run(config, request.deck.search, [](const std::string& line) {

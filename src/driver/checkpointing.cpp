@@ -4,6 +4,8 @@
 
 #include "base/error.hpp"
 
+#include "config/effective_deck.hpp"
+
 namespace crossbow {
 namespace {
 
@@ -35,28 +37,32 @@ void check_equal(const std::string& path,
        "Resume with the deck of that run, or start a new one with another run.output"});
 }
 
-std::int64_t seed_of(const PreparedRun& run) {
-  return static_cast<std::int64_t>(run.config.run.seed);
-}
-
-std::string method_name(AveragingMethodName method) {
-  return method == AveragingMethodName::ssgd ? "ssgd" : "sma";
+/// The deck that a checkpoint was trained with must describe the same training.
+void check_deck(const std::string& path,
+                const RunConfig& saved,
+                const RunConfig& wanted) {
+  const auto difference = training_difference(saved, wanted);
+  if (difference.has_value()) {
+    check_equal(path, difference->key, difference->first, difference->second);
+  }
 }
 
 }  // namespace
 
-Checkpoint to_checkpoint(const TrainingState& state, const PreparedRun& run) {
+Checkpoint to_checkpoint(TrainingState&& state, const PreparedRun& run) {
   Checkpoint file;
-  for (const auto& [name, tensor] : state.tensors) {
-    file.tensors[name] = tensor.values;
+  for (auto& [name, tensor] : state.tensors) {
+    file.tensors[name] = std::move(tensor.values);
     file.shapes[name] = tensor.shape;
   }
   file.integers = {{"round", state.round},
                    {"restart_pending", state.restart_pending ? 1 : 0},
                    {"row_round", state.row_round},
-                   {"seed", seed_of(run)},
-                   {"batch", run.options.training.batch},
-                   {"learners", run.options.learners}};
+                   {"learners", run.options.learners},
+                   {"image_height", run.training_data.h},
+                   {"image_width", run.training_data.w},
+                   {"image_channels", run.training_data.c},
+                   {"classes", run.training_data.classes}};
   file.numbers = {{"seconds", state.seconds},
                   {"row_seconds", state.row_seconds},
                   {"data_mean", run.mean},
@@ -64,8 +70,7 @@ Checkpoint to_checkpoint(const TrainingState& state, const PreparedRun& run) {
   for (std::size_t j = 0; j < state.loss_sums.size(); ++j) {
     file.numbers["loss_sum" + std::to_string(j)] = state.loss_sums[j];
   }
-  file.texts = {{"method", method_name(run.options.averaging.method)},
-                {"data_digest", run.training_data.digest},
+  file.texts = {{"data_digest", run.training_data.digest},
                 {"deck", run.config.effective_deck}};
   return file;
 }
@@ -88,21 +93,30 @@ TrainingState from_checkpoint(const std::string& path, const Checkpoint& file) {
   return state;
 }
 
+RunConfig deck_of(const std::string& path, const Checkpoint& file) {
+  return parse_run_config(require(file.texts, "deck", path), path, {});
+}
+
+ModelInput model_input_of(const std::string& path, const Checkpoint& file) {
+  const auto value = [&](const char* name) { return require(file.integers, name, path); };
+  return {{value("image_height"), value("image_width"), value("image_channels")},
+          value("classes")};
+}
+
+PixelScale pixel_scale_of(const std::string& path, const Checkpoint& file) {
+  return pixel_scale(require(file.numbers, "data_mean", path),
+                     require(file.numbers, "data_std", path));
+}
+
 void check_identity(const std::string& path,
                     const Checkpoint& file,
                     const PreparedRun& run) {
-  const auto& integers = file.integers;
-  const auto& texts = file.texts;
-  const std::string method = method_name(run.options.averaging.method);
-  check_equal(path, "averaging.method", require(texts, "method", path), method);
-  check_equal(path, "run.seed", require(integers, "seed", path), seed_of(run));
-  const std::int64_t batch = run.options.training.batch;
-  check_equal(path, "training.batch", require(integers, "batch", path), batch);
-  const std::int64_t learners = run.options.learners;
-  check_equal(path, "learners in all", require(integers, "learners", path), learners);
+  check_deck(path, deck_of(path, file), run.config);
+  check_equal(path, "data.mean", require(file.numbers, "data_mean", path), run.mean);
+  check_equal(path, "data.std", require(file.numbers, "data_std", path), run.std);
   check_equal(path,
               "the digest of data.train",
-              require(texts, "data_digest", path),
+              require(file.texts, "data_digest", path),
               run.training_data.digest);
 }
 

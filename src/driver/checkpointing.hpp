@@ -14,13 +14,27 @@ namespace crossbow {
 
 /// The file's content for `state` of `run`, with what a resumed run must have in common
 /// with it and the deck, from which `crossbow evaluate` builds the network again.
-Checkpoint to_checkpoint(const TrainingState& state, const PreparedRun& run);
+Checkpoint to_checkpoint(TrainingState&& state, const PreparedRun& run);
 
 /// The inverse. Throws Error(data) naming `path` where something is missing.
 TrainingState from_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 
+/// The deck in the checkpoint. This and the following throw Error(data) naming `path`
+/// where something is missing.
+RunConfig deck_of(const std::string& path, const Checkpoint& checkpoint);
+
+/// What the network of a checkpoint takes and tells apart.
+struct ModelInput {
+  ImageShape image;
+  std::int64_t classes = 0;
+};
+ModelInput model_input_of(const std::string& path, const Checkpoint& checkpoint);
+/// What the pixels of its training were scaled by.
+PixelScale pixel_scale_of(const std::string& path, const Checkpoint& checkpoint);
+
 /// Throw Error(usage) that names the key and both values unless the checkpoint at `path`
-/// belongs to a run like this one: method, seed, batch, learners and training data.
+/// belongs to a run like this one: what decides about the training in the deck, and the
+/// training data.
 void check_identity(const std::string& path,
                     const Checkpoint& checkpoint,
                     const PreparedRun& run);

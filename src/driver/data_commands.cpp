@@ -25,16 +25,25 @@ Split split_named(const std::string& name) {
   return name == "train" ? Split::train : Split::test;
 }
 
-/// The deck that a checkpoint was trained with.
-RunConfig config_of(const std::string& path, const Checkpoint& checkpoint) {
-  const auto deck = checkpoint.texts.find("deck");
-  CROSSBOW_VALIDATE(deck != checkpoint.texts.end(),
-                    ExitCode::data,
-                    {"the file has no deck",
-                     "it is no checkpoint of a run",
-                     path,
-                     "Use a file of a run's checkpoints folder"});
-  return parse_run_config(deck->second, path, {});
+/// The network must take images like those of the data, and know their classes.
+void check_fits(const ModelInput& model, const Dataset& data) {
+  const ImageShape image{data.h, data.w, data.c};
+  CROSSBOW_VALIDATE(
+      model.image == image && data.classes <= model.classes,
+      ExitCode::data,
+      {"checkpoint and data do not fit together",
+       fmt::format("the network takes images of {}x{}x{} in {} classes, the data has "
+                   "{}x{}x{} in {}",
+                   model.image.h,
+                   model.image.w,
+                   model.image.c,
+                   model.classes,
+                   data.h,
+                   data.w,
+                   data.c,
+                   data.classes),
+       data.source,
+       "Name a test set like the one that it was trained for"});
 }
 
 EvaluationResult evaluate_average(const NetworkPlan& plan,
@@ -92,21 +101,15 @@ int import_command(const ImportRequest& request) {
 
 int evaluate_command(const EvaluateRequest& request) {
   const Checkpoint checkpoint = read_checkpoint(request.checkpoint);
-  const RunConfig config = config_of(request.checkpoint, checkpoint);
+  const RunConfig config = deck_of(request.checkpoint, checkpoint);
+  const ModelInput input = model_input_of(request.checkpoint, checkpoint);
+  const PixelScale scale = pixel_scale_of(request.checkpoint, checkpoint);
   const TrainingState state = from_checkpoint(request.checkpoint, checkpoint);
   const Kokkos::ScopeGuard kokkos(quiet_settings());
   const Dataset data = load_data(request.data, Split::test, request.search, {});
-  const auto saved = [&](const char* name) {
-    const auto found = checkpoint.numbers.find(name);
-    CROSSBOW_VALIDATE(
-        found != checkpoint.numbers.end(),
-        ExitCode::data,
-        {std::string("the checkpoint has no ") + name, "", request.checkpoint, ""});
-    return found->second;
-  };
-  const SampleSet samples{data, pixel_scale(saved("data_mean"), saved("data_std"))};
-  const EvaluationResult result =
-      evaluate_average(plan_for(config.model, samples), samples, state.tensors);
+  check_fits(input, data);
+  const NetworkPlan plan = plan_network(config.model, input.image, input.classes);
+  const EvaluationResult result = evaluate_average(plan, {data, scale}, state.tensors);
   fmt::print("test accuracy {:.4f}, test loss {:.4f}, {} images\n",
              result.accuracy,
              result.loss,
@@ -116,7 +119,7 @@ int evaluate_command(const EvaluateRequest& request) {
 
 int export_command(const ExportRequest& request) {
   Checkpoint file = read_checkpoint(request.checkpoint);
-  const RunConfig config = config_of(request.checkpoint, file);
+  const RunConfig config = deck_of(request.checkpoint, file);
   const auto is_average = [](const std::string& name) {
     return name.starts_with("average");
   };

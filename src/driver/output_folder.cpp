@@ -26,6 +26,14 @@ std::string free_name(const std::string& path) {
   return path + "." + std::to_string(number);
 }
 
+/// "out/" names the folder "out", but "out/.1" is inside of it.
+std::string without_last_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') {
+    path.pop_back();
+  }
+  return path;
+}
+
 }  // namespace
 
 void make_folder(const std::string& path) {
@@ -39,11 +47,15 @@ void make_folder(const std::string& path) {
                      "Set run.output to a folder that you may write to"});
 }
 
-OutputFolder::OutputFolder(const std::string& path, bool resume, const Notice& notice)
-    : path_(path) {
+OutputFolder::OutputFolder(const std::string& path) : path_(without_last_slashes(path)) {
   make_folder(path_);
   lock();
-  if (resume || !fs::exists(file("history.csv"))) {
+}
+
+void OutputFolder::move_earlier_run_aside(const Notice& notice) {
+  // Either would be mixed up with what this run writes; a later --resume takes the
+  // newest.
+  if (!fs::exists(file("history.csv")) && !fs::exists(file("checkpoints"))) {
     return;
   }
   const std::string aside = free_name(path_);

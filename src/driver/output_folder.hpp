@@ -14,15 +14,18 @@ void make_folder(const std::string& path);
 /// Holds the folder for this process until it ends.
 class OutputFolder {
  public:
-  /// Create `path`, or take it over: on `resume` as it is, else what an earlier run left
-  /// there is moved aside to <path>.1, .2, ... Throws Error(data) where it cannot be made
+  /// Create `path`, or take it over as it is. Throws Error(data) where it cannot be made
   /// or another process writes into it.
-  OutputFolder(const std::string& path, bool resume, const Notice& notice);
+  explicit OutputFolder(const std::string& path);
   ~OutputFolder();
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
   OutputFolder(OutputFolder&&) = delete;
   OutputFolder& operator=(OutputFolder&&) = delete;
+
+  /// Rename the folder to <path>.1, .2, ... and make a new one if an earlier run left its
+  /// history or checkpoints there. Throws Error(data) where that cannot be.
+  void move_earlier_run_aside(const Notice& notice);
 
   /// Path of `name` inside.
   std::string file(const std::string& name) const;

@@ -38,15 +38,6 @@ void check_same_kind(const Dataset& a, const Dataset& b) {
        "Name two splits of one data set in data.train and data.test"});
 }
 
-/// Threads per learner: as the deck says, or all cores divided among the learners.
-int threads_of(const RunConfig& config, const Topology& topology) {
-  if (config.learners.threads > 0) {
-    return config.learners.threads;
-  }
-  const int cores = static_cast<int>(topology.cores().size());
-  return std::max(1, cores / config.learners.per_device);
-}
-
 TrainerOptions trainer_options(const RunConfig& config) {
   TrainerOptions options;
   options.model = config.model;
@@ -59,13 +50,24 @@ TrainerOptions trainer_options(const RunConfig& config) {
   options.learners = config.learners.per_device;  // the host is one device
   options.bind = config.learners.bind;
   options.topology = std::make_shared<const Topology>(probe_live());
-  options.threads = threads_of(config, *options.topology);
+  options.threads =
+      threads_per_learner(config.learners, options.learners, *options.topology);
   options.placement =
       place_learners(*options.topology, options.learners, options.threads);
   return options;
 }
 
 }  // namespace
+
+int threads_per_learner(const LearnerOptions& options,
+                        int learners,
+                        const Topology& topology) {
+  if (options.threads > 0) {
+    return options.threads;
+  }
+  const int cores = static_cast<int>(topology.cores().size());
+  return std::max(1, cores / learners);
+}
 
 PreparedRun prepare_run(const RunConfig& config,
                         const DataSearch& search,
@@ -90,7 +92,7 @@ PreparedRun prepare_run(const RunConfig& config,
   }
   // Both throw where deck and data do not fit together.
   plan_for(config.model, run.training_set());
-  BatchStream(
+  const BatchStream stream(
       run.training_data.n, config.training.batch, config.run.seed, config.data.shuffle);
   return run;
 }

@@ -30,6 +30,12 @@ struct PreparedRun {
   SampleSet test_set() const { return {test_data, scale}; }
 };
 
+/// Threads of each of `learners` learners: as the deck says, or all cores divided among
+/// them.
+int threads_per_learner(const LearnerOptions& options,
+                        int learners,
+                        const Topology& topology);
+
 /// Load the data of `config` and plan its network and learners. Throws Error(data) or
 /// Error(usage) for whatever does not fit together; nothing has run then.
 PreparedRun prepare_run(const RunConfig& config,

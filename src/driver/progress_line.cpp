@@ -1,5 +1,6 @@
 #include "driver/progress_line.hpp"
 
+#include <cmath>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -12,7 +13,7 @@ constexpr double plain_interval = 30;  // [s]: a batch job's log stays readable
 
 /// "1:02:03" or "2:03".
 std::string duration(double seconds) {
-  const auto whole = static_cast<long long>(seconds + 0.5);
+  const auto whole = std::llround(seconds);
   const long long hours = whole / 3600;
   const long long minutes = whole / 60 % 60;
   return hours > 0 ? fmt::format("{}:{:02}:{:02}", hours, minutes, whole % 60)

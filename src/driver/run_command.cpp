@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 
+#include "io/atomic_file.hpp"
 #include "io/run_record.hpp"
 #include "kernels/dispatch.hpp"
 #include "kernels/instance.hpp"
@@ -30,19 +31,24 @@ int run_command(const RunRequest& request, char** argv) {
   const RunConfig config = read_run_config(request.deck.path, request.deck.overrides);
   settle_backend(config, argv);
   const Kokkos::ScopeGuard kokkos(quiet_settings());
-  const PreparedRun run = prepare_run(config, request.deck.search, print_notice);
-  RunSession session(run, request.resume, print_notice);
+  std::vector<std::string> notices;
+  const Notice tell = [&](const std::string& line) {
+    print_notice(line);
+    notices.push_back(line);
+  };
+  const PreparedRun run = prepare_run(config, request.deck.search, tell);
+  if (!request.json.empty()) {
+    check_writable(request.json);
+  }
+  RunSession session(run, request.resume, tell);
+  session.log_notices(notices);
   try {
     const TrainingEnd end = train_prepared(run, session);
-    if (!end.bound) {
-      print_notice(
-          "learners could not be bound to their cores; they run wherever the system puts "
-          "them");
-    }
+    const int status = session.conclude(end);
     if (!request.json.empty()) {
       write_run_record(request.json, session.summary(end));
     }
-    return session.conclude(end);
+    return status;
   } catch (const std::exception& error) {
     session.log_failure(error.what());
     throw;

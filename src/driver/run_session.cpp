@@ -37,12 +37,15 @@ std::string median_text(const std::optional<double>& median) {
 }  // namespace
 
 RunSession::RunSession(const PreparedRun& run, bool resume, const Notice& notice)
-    : run_(run), output_(run.config.run.output, resume, notice) {
-  make_folder(output_.file("checkpoints"));
+    : run_(run), output_(run.config.run.output) {
   if (resume) {
     load_checkpoint(notice);
   }
   const bool going_on = state_.has_value();
+  if (!going_on) {
+    output_.move_earlier_run_aside(notice);
+  }
+  make_folder(output_.file("checkpoints"));
   log_ = open_log(output_.file("run.log"), going_on ? LogStart::append : LogStart::fresh);
   const std::string history = output_.file("history.csv");
   history_.emplace(going_on ? HistoryFile::resume(history, state_->round)
@@ -70,6 +73,12 @@ void RunSession::load_checkpoint(const Notice& notice) {
   check_identity(newest->first, newest->second, run_);
   state_ = from_checkpoint(newest->first, newest->second);
   say(notice, fmt::format("resuming from {} (round {})", newest->first, state_->round));
+}
+
+void RunSession::not_bound() {
+  log_->warn(
+      "learners could not be bound to their cores; they run wherever the system puts "
+      "them");
 }
 
 bool RunSession::stop_requested() {
@@ -112,11 +121,12 @@ void RunSession::progress(const TrainingProgress& progress) {
   progress_line_.show(progress);
 }
 
-void RunSession::checkpoint(TrainingState state) {
+void RunSession::checkpoint(TrainingState&& state) {
   const std::string folder = output_.file("checkpoints");
-  const std::string path = checkpoint_path(folder, state.round);
-  write_checkpoint(path, to_checkpoint(state, run_));
-  prune_checkpoints(folder, run_.config.checkpoint.keep);
+  const std::int64_t round = state.round;
+  const std::string path = checkpoint_path(folder, round);
+  write_checkpoint(path, to_checkpoint(std::move(state), run_));
+  prune_checkpoints(folder, run_.config.checkpoint.keep, round);
   log_->info("checkpoint {}", path);
 }
 
@@ -151,11 +161,13 @@ int RunSession::conclude(const TrainingEnd& end) {
     log_->info(line);
     return static_cast<int>(ExitCode::requeue);
   }
-  const HistoryRow& last = history_->rows().back();
+  // A history that was taken away from a run that is resumed after its end.
+  const std::vector<HistoryRow>& rows = history_->rows();
+  const HistoryRow last = rows.empty() ? HistoryRow() : rows.back();
   std::string line = fmt::format(
-      "test accuracy {:.4f}, median of five {}, {:.4g} epochs, {:.1f} s of training, "
+      "test accuracy {}, median of five {}, {:.4g} epochs, {:.1f} s of training, "
       "{:.0f} images/s",
-      last.test_accuracy,
+      rows.empty() ? "-" : fmt::format("{:.4f}", last.test_accuracy),
       median_text(last.median_of_five),
       end.epochs,
       end.seconds,
@@ -167,6 +179,12 @@ int RunSession::conclude(const TrainingEnd& end) {
   progress_line_.print(line);
   log_->info(line);
   return static_cast<int>(ExitCode::done);
+}
+
+void RunSession::log_notices(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    log_->info(line);
+  }
 }
 
 void RunSession::log_failure(const std::string& message) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 #include <spdlog/logger.h>
@@ -32,15 +33,18 @@ class RunSession final : public TrainingObserver {
   /// The state to go on from; none: from the start.
   const TrainingState* state() const { return state_.has_value() ? &*state_ : nullptr; }
 
+  void not_bound() override;
   bool stop_requested() override;
   bool tested(const TestResult& result) override;
   void progress(const TrainingProgress& progress) override;
-  void checkpoint(TrainingState state) override;
+  void checkpoint(TrainingState&& state) override;
 
   /// Write the record's end and print the last line; returns the program's exit status.
   int conclude(const TrainingEnd& end);
   /// The run's figures as data: what --json writes.
   nlohmann::json summary(const TrainingEnd& end) const;
+  /// Leave in the log what has been told the user before there was one.
+  void log_notices(const std::vector<std::string>& lines);
   /// Leave the error in the log too.
   void log_failure(const std::string& message);
 
