@@ -25,16 +25,3 @@ string(APPEND CMAKE_CUDA_FLAGS
        " -Werror=cross-execution-space-call")
 
 crossbow_find(CUDAToolkit "nvidia-cuda-toolkit (or NVIDIA's own)" 12)
-find_path(CUDNN_INCLUDE_DIR cudnn.h HINTS ENV CUDNN_ROOT ${CUDAToolkit_INCLUDE_DIRS}
-          PATH_SUFFIXES include)
-find_library(CUDNN_LIBRARY cudnn HINTS ENV CUDNN_ROOT ${CUDAToolkit_LIBRARY_DIR}
-             ${CUDAToolkit_LIBRARY_ROOT} PATH_SUFFIXES lib lib64)
-mark_as_advanced(CUDNN_INCLUDE_DIR CUDNN_LIBRARY)
-if(NOT CUDNN_INCLUDE_DIR OR NOT CUDNN_LIBRARY)
-  message(FATAL_ERROR "cuDNN 9 was not found. Install NVIDIA's package libcudnn9-dev-cuda-13 (or "
-    "-12), load its module or set CUDNN_ROOT.")
-endif()
-add_library(CUDNN::cudnn UNKNOWN IMPORTED)
-set_target_properties(CUDNN::cudnn PROPERTIES
-  IMPORTED_LOCATION "${CUDNN_LIBRARY}"
-  INTERFACE_INCLUDE_DIRECTORIES "${CUDNN_INCLUDE_DIR}")

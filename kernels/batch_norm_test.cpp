@@ -55,20 +55,20 @@ struct Truth {
   }
 
   void run(const BatchNormShape& s) {
-    const std::vector<double> scale_ = to_double(scale), shift_ = to_double(shift),
-                              x_ = to_double(x);
+    const std::vector<double> wide_scale = to_double(scale),
+                              wide_shift = to_double(shift), wide_x = to_double(x);
     new_mean = to_double(running_mean);
     new_variance = to_double(running_variance);
-    const reference::BatchNormState<double> state{scale_.data(),
-                                                  shift_.data(),
+    const reference::BatchNormState<double> state{wide_scale.data(),
+                                                  wide_shift.data(),
                                                   new_mean.data(),
                                                   new_variance.data(),
                                                   mean.data(),
                                                   inverse_std.data()};
-    reference::batch_norm_inference(s, x_.data(), state, y_inference.data());
-    reference::batch_norm_forward(s, x_.data(), state, y.data());
+    reference::batch_norm_inference(s, wide_x.data(), state, y_inference.data());
+    reference::batch_norm_forward(s, wide_x.data(), state, y.data());
     reference::batch_norm_backward<double>(s,
-                                           x_.data(),
+                                           wide_x.data(),
                                            to_double(dy).data(),
                                            state,
                                            {dx.data(), dscale.data(), dshift.data()});

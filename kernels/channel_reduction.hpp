@@ -137,7 +137,7 @@ void reduce_channels(const Exec& exec,
 
 /// sum(channel) = sum of x (rows, channels) over the rows: the bias gradient.
 struct ColumnSum : AddMerge {
-  std::int64_t channels;
+  std::int64_t channels = 0;
   const float* x = nullptr;
   float* sum = nullptr;
 

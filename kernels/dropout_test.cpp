@@ -79,7 +79,7 @@ TYPED_TEST(DropoutTest, does_not_depend_on_the_slot) {
   const DropoutKey key{3, 4, 3, 101, 0.5F};
   const std::vector<float> y = run(exec, key, {{7, 8, 9}, {1, 1, 2}}, ones(key));
   const std::vector<float> other = run(exec, key, {{9, 7, 8}, {2, 1, 1}}, ones(key));
-  const auto row = [](const std::vector<float>& values, int slot) {
+  const auto row = [](const std::vector<float>& values, std::ptrdiff_t slot) {
     return std::vector<float>(values.begin() + slot * 101,
                               values.begin() + (slot + 1) * 101);
   };

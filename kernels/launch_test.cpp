@@ -57,6 +57,7 @@ void on_allocate(Kokkos_Profiling_SpaceHandle,
   }
 }
 
+// NOLINTNEXTLINE(readability-function-size): the parameters are Kokkos's
 void on_copy(Kokkos_Profiling_SpaceHandle,
              const char* to,
              const void*,
@@ -102,7 +103,7 @@ Events record(const std::function<void()>& call) {
 template <class Exec>
 class LaunchTest : public ::testing::Test {
  protected:
-  /// Expect that `call` launches `launches` kernels on exec_, all labelled, and nothing
+  /// Expect that `call` launches `launches` kernels on exec, all labelled, and nothing
   /// else. The second call counts: team scratch memory is allocated in the first.
   void expect_launches(std::size_t launches, const std::function<void()>& call) {
     call();
@@ -112,26 +113,25 @@ class LaunchTest : public ::testing::Test {
       EXPECT_TRUE(is_own_label(label)) << label;
     }
     for (const std::uint32_t instance : events.instances) {
-      EXPECT_EQ(instance, tools::device_id(exec_));
+      EXPECT_EQ(instance, tools::device_id(exec));
     }
     EXPECT_EQ(events.others, std::vector<std::string>{});
   }
 
   Array<Exec> array(std::int64_t size) const {
-    return Array<Exec>(exec_, random_values(size, 1));
+    return Array<Exec>(exec, random_values(size, 1));
   }
 
-  Exec exec_ = test_instance<Exec>();
+  Exec exec = test_instance<Exec>();
 };
 TYPED_TEST_SUITE(LaunchTest, Spaces, TargetName);
 
 TYPED_TEST(LaunchTest, listener_hears_a_launch_without_label) {
   const Events events = record([&] {
     const std::string no_label;
-    Kokkos::parallel_for(no_label,
-                         Kokkos::RangePolicy<TypeParam>(this->exec_, 0, 1),
-                         KOKKOS_LAMBDA(int){});
-    this->exec_.fence("a fence");
+    Kokkos::parallel_for(
+        no_label, Kokkos::RangePolicy<TypeParam>(this->exec, 0, 1), KOKKOS_LAMBDA(int){});
+    this->exec.fence("a fence");
   });
   ASSERT_EQ(events.launches.size(), 1U);
   EXPECT_FALSE(is_own_label(events.launches[0])) << events.launches[0];
@@ -140,20 +140,20 @@ TYPED_TEST(LaunchTest, listener_hears_a_launch_without_label) {
 
 TYPED_TEST(LaunchTest, element_kernels) {
   const auto x = this->array(100), y = this->array(100);
-  const Array<TypeParam, std::uint8_t> bytes(this->exec_, std::vector<std::uint8_t>(100));
+  const Array<TypeParam, std::uint8_t> bytes(this->exec, std::vector<std::uint8_t>(100));
   this->expect_launches(7, [&] {
-    relu_forward(this->exec_, x.view(), y.span());
-    relu_backward(this->exec_, x.view(), x.view(), y.span());
-    tanh_forward(this->exec_, x.view(), y.span());
-    tanh_backward(this->exec_, x.view(), x.view(), y.span());
-    add(this->exec_, x.view(), x.view(), y.span());
-    copy(this->exec_, x.view(), y.span());
-    normalise(this->exec_, bytes.view(), 1, 0, y.span());
+    relu_forward(this->exec, x.view(), y.span());
+    relu_backward(this->exec, x.view(), x.view(), y.span());
+    tanh_forward(this->exec, x.view(), y.span());
+    tanh_backward(this->exec, x.view(), x.view(), y.span());
+    add(this->exec, x.view(), x.view(), y.span());
+    copy(this->exec, x.view(), y.span());
+    normalise(this->exec, bytes.view(), 1, 0, y.span());
   });
-  const Array<TypeParam, std::int64_t> ids(this->exec_, std::vector<std::int64_t>(10));
+  const Array<TypeParam, std::int64_t> ids(this->exec, std::vector<std::int64_t>(10));
   const DropoutKey key{1, 1, 10, 10, 0.5F};
   this->expect_launches(
-      1, [&] { dropout(this->exec_, key, ids.view(), ids.view(), x.view(), y.span()); });
+      1, [&] { dropout(this->exec, key, ids.view(), ids.view(), x.view(), y.span()); });
 }
 
 TYPED_TEST(LaunchTest, batch_norm_and_softmax) {
@@ -164,17 +164,16 @@ TYPED_TEST(LaunchTest, batch_norm_and_softmax) {
   const BatchNormState<TypeParam> state{
       scale.view(), scale.view(), a.span(), b.span(), c.span(), d.span()};
   this->expect_launches(5, [&] {
-    batch_norm_forward(this->exec_, s, x.view(), state, y.span());
-    batch_norm_inference(this->exec_, s, x.view(), state, y.span());
+    batch_norm_forward(this->exec, s, x.view(), state, y.span());
+    batch_norm_inference(this->exec, s, x.view(), state, y.span());
     batch_norm_backward<TypeParam>(
-        this->exec_, s, x.view(), x.view(), state, {y.span(), a.span(), b.span()});
+        this->exec, s, x.view(), x.view(), state, {y.span(), a.span(), b.span()});
   });
-  const Array<TypeParam, std::int32_t> labels(this->exec_,
-                                              std::vector<std::int32_t>(100)),
-      correct(this->exec_, 100);
+  const Array<TypeParam, std::int32_t> labels(this->exec, std::vector<std::int32_t>(100)),
+      correct(this->exec, 100);
   const auto losses = this->array(100);
   this->expect_launches(1, [&] {
-    softmax_cross_entropy<TypeParam>(this->exec_,
+    softmax_cross_entropy<TypeParam>(this->exec,
                                      {100, 10},
                                      x.view(),
                                      labels.view(),
@@ -185,53 +184,52 @@ TYPED_TEST(LaunchTest, batch_norm_and_softmax) {
 TYPED_TEST(LaunchTest, pooling) {
   for (const PoolKind kind : {PoolKind::max, PoolKind::average}) {
     const Pool2dShape s{2, 6, 6, 5, 2, 2, kind, false};
-    const auto pool = make_pool2d(this->exec_, {s, KernelSet::kokkos, false});
+    const auto pool = make_pool2d(this->exec, {s, KernelSet::kokkos});
     const auto x = this->array(s.input_size()), y = this->array(s.output_size());
     const auto mean = this->array(s.n * s.c);
     this->expect_launches(4, [&] {
-      pool->forward(this->exec_, x.view(), y.span());
-      pool->backward(this->exec_, y.view(), x.span());
-      global_average_forward(this->exec_, s, x.view(), mean.span());
-      global_average_backward(this->exec_, s, mean.view(), x.span());
+      pool->forward(this->exec, x.view(), y.span());
+      pool->backward(this->exec, y.view(), x.span());
+      global_average_forward(this->exec, s, x.view(), mean.span());
+      global_average_backward(this->exec, s, mean.view(), x.span());
     });
   }
 }
 
 TYPED_TEST(LaunchTest, convolution_and_linear) {
   const Conv2dShape s{2, 6, 6, 3, 5, 3, 1, 1, 1, true, true};
-  const auto conv = make_conv2d(this->exec_, {s, KernelSet::kokkos, false, nullptr});
+  const auto conv = make_conv2d(this->exec, {s, KernelSet::kokkos, false, nullptr});
   const auto x = this->array(s.input_size()), y = this->array(s.output_size()),
              weight = this->array(s.weight_size()), bias = this->array(s.filters);
   this->expect_launches(5, [&] {
-    conv->forward(this->exec_, x.view(), weight.view(), bias.view(), y.span());
-    conv->backward_data(this->exec_, y.view(), weight.view(), x.span());
-    conv->backward_weight(this->exec_, x.view(), y.view(), weight.span(), bias.span());
+    conv->forward(this->exec, x.view(), weight.view(), bias.view(), y.span());
+    conv->backward_data(this->exec, y.view(), weight.view(), x.span());
+    conv->backward_weight(this->exec, x.view(), y.view(), weight.span(), bias.span());
   });
   const LinearShape t{2, 6, 6, 3, 5, true, true};
-  const auto linear = make_linear(this->exec_, {t, KernelSet::kokkos, false, nullptr});
+  const auto linear = make_linear(this->exec, {t, KernelSet::kokkos, false, nullptr});
   const auto matrix = this->array(t.weight_size()), result = this->array(t.output_size());
   this->expect_launches(4, [&] {
-    linear->forward(this->exec_, x.view(), matrix.view(), bias.view(), result.span());
-    linear->backward_data(this->exec_, result.view(), matrix.view(), x.span());
+    linear->forward(this->exec, x.view(), matrix.view(), bias.view(), result.span());
+    linear->backward_data(this->exec, result.view(), matrix.view(), x.span());
     linear->backward_weight(
-        this->exec_, x.view(), result.view(), matrix.span(), bias.span());
+        this->exec, x.view(), result.view(), matrix.span(), bias.span());
   });
 }
 
 /// Making an operation may allocate and fill, but under our labels and on the instance.
 TYPED_TEST(LaunchTest, factories) {
   const Events events = record([&] {
-    make_conv2d(this->exec_,
+    make_conv2d(this->exec,
                 {{2, 6, 6, 3, 5, 3, 1, 1, 1, true, true}, KernelSet::kokkos, false, {}});
-    make_linear(this->exec_, {{2, 6, 6, 3, 5, true, true}, KernelSet::kokkos, false, {}});
-    make_pool2d(this->exec_,
-                {{2, 6, 6, 5, 2, 2, PoolKind::max, true}, KernelSet::kokkos, false});
+    make_linear(this->exec, {{2, 6, 6, 3, 5, true, true}, KernelSet::kokkos, false, {}});
+    make_pool2d(this->exec, {{2, 6, 6, 5, 2, 2, PoolKind::max, true}, KernelSet::kokkos});
   });
   for (const std::string& label : events.launches) {
     EXPECT_NE(label.find("crossbow::"), std::string::npos) << label;
   }
   for (const std::uint32_t instance : events.instances) {
-    EXPECT_EQ(instance, tools::device_id(this->exec_));
+    EXPECT_EQ(instance, tools::device_id(this->exec));
   }
   std::size_t allocations = 0;
   for (const std::string& other : events.others) {

@@ -39,10 +39,10 @@ void report(benchmark::State& state, const char* unit, std::int64_t amount) {
 void pool(benchmark::State& state, PoolKind kind, bool relu) {
   const Exec exec = make_instance<Exec>(1);
   const Pool2dShape s{state.range(0), 24, 24, 32, 2, 2, kind, relu};
-  const auto layer = make_pool2d(exec, {s, KernelSet::kokkos, false});
+  const auto layer = make_pool2d(exec, {s, KernelSet::kokkos});
   const auto x = values(exec, s.input_size()), y = values(exec, s.output_size());
   const bool backward = state.range(1) != 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {  // NOLINT(*-deadcode.DeadStores)
     if (backward) {
       layer->backward(exec, y, x);
     } else {
@@ -62,6 +62,7 @@ void batch_norm(benchmark::State& state) {
                          channels};
   const auto x = values(exec, s.rows * s.c), y = values(exec, s.rows * s.c);
   std::vector<Buffer<Exec>> vectors;
+  vectors.reserve(6);
   for (int i = 0; i < 6; ++i) {
     vectors.push_back(values(exec, s.c));
   }
@@ -70,7 +71,7 @@ void batch_norm(benchmark::State& state) {
       vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5]};
   batch_norm_forward<Exec>(exec, s, x, layer, y);
   const bool backward = state.range(2) != 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {  // NOLINT(*-deadcode.DeadStores)
     if (backward) {
       batch_norm_backward<Exec>(exec, s, x, y, layer, {dx, vectors[2], vectors[3]});
     } else {
@@ -84,7 +85,7 @@ BENCHMARK(batch_norm)->ArgsProduct({{2, 16, 64}, {16, 64}, {0, 1}});
 void relu(benchmark::State& state) {
   const Exec exec = make_instance<Exec>(1);
   const auto x = values(exec, state.range(0)), y = values(exec, state.range(0));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {  // NOLINT(*-deadcode.DeadStores)
     relu_forward<Exec>(exec, x, y);
   }
   report(state, "GB/s", 8 * state.range(0));
@@ -100,7 +101,7 @@ void convolution(benchmark::State& state, const Conv2dShape& shape, KernelSet ke
   const std::int64_t weights = layer->weight_layout()->size();
   const auto x = values(exec, s.input_size()), y = values(exec, s.output_size()),
              weight = values(exec, weights), bias = values(exec, s.filters);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {  // NOLINT(*-deadcode.DeadStores)
     if (state.range(1) == 0) {
       layer->forward(exec, x, weight, bias, y);
     } else if (state.range(1) == 1) {
@@ -133,7 +134,7 @@ void linear(benchmark::State& state, KernelSet kernels) {
   const std::int64_t weights = layer->weight_layout()->size();
   const auto x = values(exec, s.input_size()), y = values(exec, s.output_size()),
              weight = values(exec, weights), bias = values(exec, s.units);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {  // NOLINT(*-deadcode.DeadStores)
     if (state.range(1) == 0) {
       layer->forward(exec, x, weight, bias, y);
     } else if (state.range(1) == 1) {
@@ -154,7 +155,7 @@ void dropout_of_1024(benchmark::State& state) {
   const DropoutKey key{1, 2, 16, 1024, 0.5F};
   const auto x = values(exec, key.n * key.size), y = values(exec, key.n * key.size);
   const auto ids = make_buffer<std::int64_t>(exec, "crossbow::benchmark", 16);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {  // NOLINT(*-deadcode.DeadStores)
     dropout<Exec>(exec, key, ids, ids, x, y);
   }
   report(state, "GB/s", 8 * key.n * key.size);
@@ -168,7 +169,7 @@ void softmax_of_10(benchmark::State& state) {
              dlogits = values(exec, 160);
   const auto labels = make_buffer<std::int32_t>(exec, "crossbow::benchmark", 16),
              correct = make_buffer<std::int32_t>(exec, "crossbow::benchmark", 16);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {  // NOLINT(*-deadcode.DeadStores)
     softmax_cross_entropy<Exec>(exec, s, logits, labels, {losses, correct, dlogits});
   }
 }

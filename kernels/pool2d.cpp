@@ -26,7 +26,7 @@ class KokkosMaxPool2d final : public Pool2d<Exec> {
         at_(make_buffer<std::uint8_t>(exec,
                                       "crossbow::max_pool_at",
                                       static_cast<std::size_t>(shape.output_size()))) {
-    CROSSBOW_EXPECT(shape.size <= 15);  // a position fits a byte
+    CROSSBOW_EXPECT(shape.size <= largest_max_pool);
   }
 
   void forward(const Exec& exec, ConstSpan<Exec> x, Span<Exec> y) override {

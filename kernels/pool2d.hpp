@@ -11,9 +11,13 @@ namespace crossbow {
 
 enum class PoolKind { max, average };
 
+/// The largest window of max pooling [pixels]: its backward pass remembers where in the
+/// window the maximum was in a byte, of which one value means "nowhere".
+inline constexpr std::int64_t largest_max_pool = 15;
+
 struct Pool2dShape {
   std::int64_t n = 1, h = 1, w = 1, c = 1;  // input (n, h, w, c)
-  std::int64_t size = 2;                    // square window [pixels], at most 15
+  std::int64_t size = 2;                    // square window [pixels]
   std::int64_t stride = 2;                  // [pixels]
   PoolKind kind = PoolKind::max;
   bool relu = false;  // max only: y = max(0, pool(x)), i.e. pool(relu(x)); backward stops
@@ -46,7 +50,6 @@ class Pool2d {
 struct Pool2dOptions {
   Pool2dShape shape;
   KernelSet kernels = KernelSet::vendor;
-  bool inference = false;
 };
 
 template <class Exec>

@@ -40,11 +40,10 @@ auto as_span(const Owner& array) {
 
 /// Which implementation of a kernel to use.
 enum class KernelSet {
-  vendor,    // oneDNN on the host, cuDNN on CUDA, where they have the operation; else
-             // kokkos
+  vendor,    // oneDNN on the host for convolution and linear; else kokkos
   kokkos,    // our own Kokkos kernels
-  reference  // plain loops (kernels/reference), host only: the truth that the others are
-             // tested on
+  reference  // plain loops (kernels/reference) for convolution, linear and pooling, host
+             // only: the truth that the others are tested on; else kokkos
 };
 
 }  // namespace crossbow

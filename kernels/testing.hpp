@@ -21,10 +21,10 @@
 namespace crossbow::testing {
 
 /// What a typed test runs on.
-template <class Exec_, KernelSet kernels_>
+template <class Space, KernelSet set>
 struct Target {
-  using Exec = Exec_;
-  static constexpr KernelSet kernels = kernels_;
+  using Exec = Space;
+  static constexpr KernelSet kernels = set;
 };
 
 // clang-format off
@@ -54,8 +54,8 @@ using Spaces = ::testing::Types<
 /// Names of typed tests: Serial, OpenMP_vendor.
 struct TargetName {
   template <class T>
-  static std::string GetName(
-      int) {  // NOLINT(readability-identifier-naming): GoogleTest's
+  // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's
+  static std::string GetName(int) {
     if constexpr (requires { T::kernels; }) {
       const bool vendor = T::kernels == KernelSet::vendor;
       return std::string(T::Exec::name()) + (vendor ? "_vendor" : "_kokkos");

@@ -16,6 +16,8 @@
 
 #include "base/error.hpp"
 
+#include "kernels/instance.hpp"
+
 #include "regression/oracle_distance.hpp"
 
 namespace crossbow {
@@ -27,7 +29,7 @@ struct Request {
 };
 
 void tell(const std::string& line) {
-  fmt::print(stderr, "crossbow_oracle: {}\n", line);
+  std::fprintf(stderr, "crossbow_oracle: %s\n", line.c_str());
 }
 
 /// Several complaints about a deck, a line each, become one line.
@@ -89,11 +91,9 @@ int check_all(const Request& request) {
   return good ? 0 : 1;
 }
 
-}  // namespace
-}  // namespace crossbow
-
-int main(int argc, char** argv) {
-  crossbow::Request request;
+/// What main does; CLI11's own exit statuses mean nothing to our users.
+int run(int argc, char** argv) {
+  Request request;
   CLI::App app(
       "Run trajectories of the oracle with the trainer and print how far each comes "
       "out,\n"
@@ -111,11 +111,16 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  const Kokkos::ScopeGuard kokkos(quiet_settings());
+  return check_all(request);
+}
+
+}  // namespace
+}  // namespace crossbow
+
+int main(int argc, char** argv) {
   try {
-    Kokkos::InitializationSettings settings;
-    settings.set_disable_warnings(true);
-    const Kokkos::ScopeGuard kokkos(settings);
-    return crossbow::check_all(request);
+    return crossbow::run(argc, argv);
   } catch (const std::exception& error) {
     crossbow::tell(error.what());
     return 1;

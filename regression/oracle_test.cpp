@@ -75,7 +75,9 @@ template <class T>
 void write_tensors(H5File& file, const std::string& group, const OracleTensors& tensors) {
   for (const auto& [name, tensor] : tensors) {
     const std::vector<T> values(tensor.values.begin(), tensor.values.end());
-    file.write(group + "/" + name, tensor.shape, values.data());
+    std::string path = group;
+    path.append("/").append(name);
+    file.write(path, tensor.shape, values.data());
   }
 }
 

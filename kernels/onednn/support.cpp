@@ -17,7 +17,7 @@ void reorder_now(const memory::desc& from,
                  const float* source,
                  const memory::desc& to,
                  float* target) {
-  const dnnl::engine engine = host_engine();
+  const dnnl::engine& engine = host_engine();
   dnnl::stream stream(engine);
   memory a(from, engine, const_cast<float*>(source));
   memory b(to, engine, target);
@@ -102,7 +102,7 @@ Relayout::Relayout(const memory::desc& from, const memory::desc& to) {
   if (from == to) {
     return;
   }
-  const dnnl::engine engine = host_engine();
+  const dnnl::engine& engine = host_engine();
   from_ = memory(from, engine, DNNL_MEMORY_NONE);
   to_ = memory(to, engine, DNNL_MEMORY_NONE);
   reorder_ = dnnl::reorder(from_, to_);

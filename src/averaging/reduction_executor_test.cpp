@@ -126,15 +126,16 @@ void bring_parts(ReductionExecutor& executor, int k, int turns, int j, Counts& c
 TEST(ReductionExecutor, each_chunk_is_completed_once_a_turn_by_the_last) {
   for (const int k : {2, 5}) {
     constexpr int turns = 100;
-    ReductionExecutor executor(k, 111, 16);  // 7 chunks
+    constexpr std::size_t chunks = 7;
+    ReductionExecutor executor(k, 111, 16);
     Counts counts;
-    counts.last = std::vector<std::atomic<int>>(turns * 7);
-    counts.sums.assign(7, 0);
+    counts.last = std::vector<std::atomic<int>>(turns * chunks);
+    counts.sums.assign(chunks, 0);
     in_threads(k, [&](int j) { bring_parts(executor, k, turns, j, counts); });
     for (const std::atomic<int>& last : counts.last) {
       ASSERT_EQ(last, 1);
     }
-    EXPECT_EQ(counts.sums, std::vector<std::int64_t>(7, std::int64_t{k} * turns));
+    EXPECT_EQ(counts.sums, std::vector<std::int64_t>(chunks, std::int64_t{k} * turns));
     EXPECT_EQ(counts.wrong_prediction, 0);
     EXPECT_EQ(counts.incomplete, 0);
   }

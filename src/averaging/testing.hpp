@@ -102,7 +102,7 @@ class Fleet {
   bool one_round(int j,
                  const Host& own_exec,
                  const RoundRule& rule,
-                 const std::vector<float>& g) {
+                 const std::vector<float>& g) const {
     const auto listener = method->make_listener(j, own_exec);
     set(store.replica(j).g, g);
     if (listener != nullptr) {

@@ -6,7 +6,7 @@
 #ifdef CROSSBOW_CONTRACTS
 #include <cstdio>
 #include <cstdlib>
-#define CROSSBOW_CONTRACT_(kind, condition)                                        \
+#define CROSSBOW_CONTRACT(kind, condition)                                         \
   do {                                                                             \
     if (!(condition)) {                                                            \
       std::fprintf(                                                                \
@@ -15,10 +15,10 @@
     }                                                                              \
   } while (false)
 #else
-#define CROSSBOW_CONTRACT_(kind, condition) static_cast<void>(0)
+#define CROSSBOW_CONTRACT(kind, condition) static_cast<void>(0)
 #endif
 
 /// What a caller must guarantee.
-#define CROSSBOW_EXPECT(condition) CROSSBOW_CONTRACT_("EXPECT", condition)
+#define CROSSBOW_EXPECT(condition) CROSSBOW_CONTRACT("EXPECT", condition)
 /// What a function guarantees.
-#define CROSSBOW_ENSURE(condition) CROSSBOW_CONTRACT_("ENSURE", condition)
+#define CROSSBOW_ENSURE(condition) CROSSBOW_CONTRACT("ENSURE", condition)

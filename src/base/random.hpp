@@ -10,6 +10,7 @@
 // two coordinates are not enough, random_u64 of the first ones is the seed of the others.
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -81,7 +82,7 @@ constexpr std::uint32_t random_u32(std::uint64_t seed,
 }
 
 /// Join two words of a block, `half` 0 or 1, to a 64-bit word.
-constexpr std::uint64_t join_words(const RandomBlock& block, int half) {
+constexpr std::uint64_t join_words(const RandomBlock& block, std::size_t half) {
   return block.word[2 * half] |
          (static_cast<std::uint64_t>(block.word[2 * half + 1]) << 32);
 }
@@ -119,7 +120,7 @@ constexpr std::uint64_t random_below(std::uint64_t seed,
   std::uint64_t word = 0;
   for (std::uint32_t attempt = 0; attempt < 256; ++attempt) {
     const RandomBlock block = random_block(seed, purpose, a, b, attempt);
-    for (int half = 0; half < 2; ++half) {
+    for (std::size_t half = 0; half < 2; ++half) {
       word = join_words(block, half);
       if (word >= rejected) {
         return word % bound;
@@ -161,7 +162,7 @@ inline double random_truncated_normal(std::uint64_t seed,
   constexpr double limit = 2;
   for (std::uint32_t attempt = 0; attempt < 256; ++attempt) {
     const RandomBlock block = random_block(seed, purpose, a, b, attempt);
-    for (int half = 0; half < 2; ++half) {
+    for (std::size_t half = 0; half < 2; ++half) {
       const auto [first, second] =
           to_normal_pair(block.word[2 * half], block.word[2 * half + 1]);
       if (std::abs(first) <= limit) {

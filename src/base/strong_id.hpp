@@ -23,6 +23,7 @@ class StrongId {
     ++value_;
     return *this;
   }
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes its 0 for a pointer
   constexpr auto operator<=>(const StrongId&) const noexcept = default;
 
  private:

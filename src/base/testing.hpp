@@ -2,6 +2,7 @@
 // Helpers of tests with several threads.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <thread>
 #include <vector>
@@ -14,6 +15,7 @@ namespace crossbow::testing {
 template <class Body>
 void in_threads(int count, Body body) {
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(count));
   for (int j = 0; j < count; ++j) {
     threads.emplace_back([&body, j] { body(j); });
   }

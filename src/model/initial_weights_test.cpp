@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "model/testing.hpp"
@@ -73,7 +74,8 @@ TEST(InitialWeights, depend_on_seed_and_name_but_not_on_layout) {
     ASSERT_EQ(others.size(), weights.size());
     for (const auto& [name, tensor] : others) {
       EXPECT_EQ(tensor.shape, weights.at(name).shape) << name << ", " << set;
-      expect_same_bits(tensor.values, weights.at(name).values, name + ", " + set);
+      expect_same_bits(
+          tensor.values, weights.at(name).values, fmt::format("{}, {}", name, set));
     }
   }
   EXPECT_NE(weights_for(KernelSet::kokkos, 2).at("fc2.weight").values,

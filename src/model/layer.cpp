@@ -119,9 +119,7 @@ std::unique_ptr<Layer<Exec>> make_layer(const Exec& exec,
     case LayerType::max_pool:
     case LayerType::average_pool:
       return std::make_unique<PoolLayer<Exec>>(
-          exec,
-          Pool2dOptions{
-              pool_shape(plan, options.batch), options.kernels, options.inference});
+          exec, Pool2dOptions{pool_shape(plan, options.batch), options.kernels});
     case LayerType::global_average_pool:
       return std::make_unique<GlobalAverageLayer<Exec>>(pool_shape(plan, options.batch));
     case LayerType::batch_norm:

@@ -1,9 +1,12 @@
 #pragma once
 // What a deck says about the network: [model], [[model.layer]] and [batch_norm].
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace crossbow {
@@ -20,6 +23,29 @@ enum class LayerType {
   dropout,
   add,
 };
+
+/// Every type with its name in decks; unnamed layers are called after it.
+inline constexpr std::array<std::pair<std::string_view, LayerType>, 10> layer_type_names{
+    {{"convolution", LayerType::convolution},
+     {"linear", LayerType::linear},
+     {"max_pool", LayerType::max_pool},
+     {"average_pool", LayerType::average_pool},
+     {"global_average_pool", LayerType::global_average_pool},
+     {"batch_norm", LayerType::batch_norm},
+     {"relu", LayerType::relu},
+     {"tanh", LayerType::tanh},
+     {"dropout", LayerType::dropout},
+     {"add", LayerType::add}}};
+
+/// Return a type's name in decks.
+constexpr std::string_view layer_type_name(LayerType type) {
+  for (const auto& [name, value] : layer_type_names) {
+    if (value == type) {
+      return name;
+    }
+  }
+  return {};
+}
 
 /// One [[model.layer]] of a deck. Keys that a type does not have stay at their defaults.
 struct LayerOptions {

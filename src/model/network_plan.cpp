@@ -7,34 +7,10 @@
 
 #include "base/error.hpp"
 
+#include "kernels/pool2d.hpp"
+
 namespace crossbow {
 namespace {
-
-constexpr std::string_view type_name(LayerType type) {
-  switch (type) {
-    case LayerType::convolution:
-      return "convolution";
-    case LayerType::linear:
-      return "linear";
-    case LayerType::max_pool:
-      return "max_pool";
-    case LayerType::average_pool:
-      return "average_pool";
-    case LayerType::global_average_pool:
-      return "global_average_pool";
-    case LayerType::batch_norm:
-      return "batch_norm";
-    case LayerType::relu:
-      return "relu";
-    case LayerType::tanh:
-      return "tanh";
-    case LayerType::dropout:
-      return "dropout";
-    case LayerType::add:
-      return "add";
-  }
-  return "layer";
-}
 
 LayerOptions layer(LayerType type, std::string name = "") {
   LayerOptions options;
@@ -69,6 +45,9 @@ void add_dropout(double probability, std::vector<LayerOptions>& layers) {
     layers.push_back(options);
   }
 }
+
+// 5 - 1 pixels less, halved, 5 - 1 less and halved again must leave one.
+constexpr std::int64_t least_lenet_image = 16;
 
 /// The LeNet of the CROSSBOW paper: 1,111,946 parameters on 28x28x1.
 std::vector<LayerOptions> lenet(double dropout, std::int64_t classes) {
@@ -136,9 +115,9 @@ class Planner {
     next.type = options.type;
     next.options = options;
     const std::size_t index = plan_.layers.size();
-    next.name = options.name.empty()
-                    ? std::string(type_name(options.type)) + std::to_string(index + 1)
-                    : options.name;
+    next.name = options.name.empty() ? std::string(layer_type_name(options.type)) +
+                                           std::to_string(index + 1)
+                                     : options.name;
     CROSSBOW_VALIDATE(
         indices_.emplace(next.name, static_cast<int>(index)).second,
         ExitCode::usage,
@@ -171,7 +150,7 @@ class Planner {
     CROSSBOW_VALIDATE(
         inputs.size() == wanted,
         ExitCode::usage,
-        {"a layer of type " + std::string(type_name(layer.type)) + " takes " +
+        {"a layer of type " + std::string(layer_type_name(layer.type)) + " takes " +
              std::to_string(wanted) + " input" + (wanted > 1 ? "s" : "") + " but has " +
              std::to_string(inputs.size()),
          "",
@@ -238,6 +217,12 @@ class Planner {
     LayerOptions& o = layer.options;
     o.stride = o.stride == 0 ? o.size : o.stride;
     check_window(layer, o.size, 0);
+    CROSSBOW_VALIDATE(o.type != LayerType::max_pool || o.size <= largest_max_pool,
+                      ExitCode::usage,
+                      {"a max_pool of size " + std::to_string(o.size) + " is too large",
+                       "the largest has size " + std::to_string(largest_max_pool),
+                       place(layer),
+                       "Use a smaller size with a stride, two layers, or average_pool"});
     return {(layer.in.h - o.size) / o.stride + 1,
             (layer.in.w - o.size) / o.stride + 1,
             layer.in.c};
@@ -336,11 +321,18 @@ class Planner {
   std::int64_t classes_;
 };
 
-}  // namespace
-
+/// The layers of a network by name (`lenet`, `mlp`, `logistic`) for `classes` classes.
 std::vector<LayerOptions> named_network(const ModelOptions& options,
+                                        const ImageShape& input,
                                         std::int64_t classes) {
   if (options.name == "lenet") {
+    CROSSBOW_VALIDATE(input.h >= least_lenet_image && input.w >= least_lenet_image,
+                      ExitCode::usage,
+                      {"lenet takes images of at least 16x16 pixels",
+                       "those of the data set are " + std::to_string(input.h) + "x" +
+                           std::to_string(input.w),
+                       "model.name",
+                       "Use \"mlp\", \"logistic\" or layers of your own"});
     return lenet(options.dropout, classes);
   }
   if (options.name == "mlp") {
@@ -354,6 +346,8 @@ std::vector<LayerOptions> named_network(const ModelOptions& options,
                      "Use \"lenet\", \"mlp\" or \"logistic\""});
   return {linear("fc", classes)};
 }
+
+}  // namespace
 
 double training_flops(const NetworkPlan& plan) {
   double flops = 0;
@@ -376,7 +370,7 @@ NetworkPlan plan_network(const ModelOptions& options,
                          const ImageShape& input,
                          std::int64_t classes) {
   const std::vector<LayerOptions> layers =
-      options.layers.empty() ? named_network(options, classes) : options.layers;
+      options.layers.empty() ? named_network(options, input, classes) : options.layers;
   return Planner(options, input, classes).plan(layers);
 }
 

@@ -38,10 +38,6 @@ struct NetworkPlan {
   BatchNormOptions batch_norm;
 };
 
-/// The layers of a network by name (`lenet`, `mlp`, `logistic`) for `classes` classes.
-std::vector<LayerOptions> named_network(const ModelOptions& options,
-                                        std::int64_t classes);
-
 /// Resolve names, inputs and shapes and check them, throwing Error(usage) that names the
 /// layer; then fuse each ReLU into the convolution, linear layer or max pooling that it
 /// follows (or that alone follows it), which changes no value.

@@ -242,6 +242,34 @@ TEST(NetworkPlan, a_window_does_not_fit) {
   EXPECT_EQ(plan_error({seven, linear("fc", 3)}), "no error");
 }
 
+TEST(NetworkPlan, a_max_pooling_whose_places_do_not_fit_a_byte) {
+  const auto message = [](LayerType type, int size) {
+    ModelOptions options;
+    options.layers = {pool(type, size, "pool"), linear("fc", 3)};
+    try {
+      plan_network(options, {28, 28, 1}, 3);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(message(LayerType::max_pool, 15), "no error");
+  EXPECT_THAT(message(LayerType::max_pool, 16), HasSubstr("layer pool"));
+  EXPECT_EQ(message(LayerType::average_pool, 28), "no error");
+}
+
+TEST(NetworkPlan, lenet_says_what_images_it_takes) {
+  EXPECT_NO_THROW(named("lenet", {16, 16, 1}, 10));
+  try {
+    named("lenet", {15, 16, 1}, 10);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::usage);
+    EXPECT_THAT(error.what(), HasSubstr("15x16"));
+    EXPECT_THAT(error.what(), HasSubstr("model.name"));
+  }
+}
+
 TEST(NetworkPlan, a_layer_that_nobody_uses) {
   EXPECT_THAT(plan_error({convolution("idle", 4, 3), linear("fc", 3, {"input"})}),
               HasSubstr("layer idle"));

@@ -1,7 +1,8 @@
 #include "model/network.hpp"
 
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
@@ -152,7 +153,9 @@ TEST(Network, tells_of_final_gradients_from_the_end_of_the_network) {
     ++told[static_cast<std::size_t>(i)];
     // Bits: what lies between two tensors is not written and stays NaN.
     const float at_the_end = final_gradients[static_cast<std::size_t>(i)];
-    ASSERT_EQ(std::memcmp(&value, &at_the_end, sizeof(float)), 0) << i;
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(value),
+              std::bit_cast<std::uint32_t>(at_the_end))
+        << i;
   }
   for (const ParameterSlot& slot : work.network.parameters().slots()) {
     for (std::int64_t i = slot.offset; i < slot.offset + slot.size; ++i) {

@@ -104,7 +104,7 @@ TEST(ParameterLayout, slots_are_named_shaped_and_aligned) {
   using Shape = std::vector<std::int64_t>;
   EXPECT_EQ(layout.slots()[0].shape, (Shape{5, 2, 3, 3}));
   EXPECT_EQ(layout.slots()[2].shape, (Shape{5}));
-  EXPECT_EQ(layout.slots()[6].shape, (Shape{7, 19 * 36}));
+  EXPECT_EQ(layout.slots()[6].shape, (Shape{7, std::int64_t{19} * 36}));
   const ParameterLayout& statistics = work.network.statistics();
   ASSERT_EQ(statistics.slots().size(), 2U);
   EXPECT_EQ(statistics.slots()[0].name, "bn.running_mean");

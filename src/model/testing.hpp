@@ -145,8 +145,9 @@ inline NamedTensors stirring_weights(const ParameterLayout& layout) {
   NamedTensors tensors;
   for (const ParameterSlot& slot : layout.slots()) {
     const bool is_weight = slot.name.ends_with(".weight");
-    const auto fan_in = static_cast<double>(slot.elements() / slot.shape[0]);
-    const auto bound = static_cast<float>(is_weight ? std::sqrt(6 / fan_in) : 0.3);
+    const std::int64_t fan_in = slot.elements() / slot.shape[0];
+    const auto bound =
+        static_cast<float>(is_weight ? std::sqrt(6 / static_cast<double>(fan_in)) : 0.3);
     NamedTensor& tensor = tensors[slot.name];
     tensor.shape = slot.shape;
     tensor.values = random_values(slot.elements(), stable_hash(slot.name));
