@@ -118,7 +118,7 @@ class Fleet {
   void run(std::int64_t first,
            std::int64_t last,
            const RuleOf& rule,
-           std::uint64_t delay_seed = 0) {
+           std::uint64_t delay_seed = 0) const {
     in_threads(learners(), [&](int j) {
       const Host own_exec = make_instance<Host>(1);
       for (std::int64_t t = first; t <= last; ++t) {
