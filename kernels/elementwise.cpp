@@ -19,6 +19,17 @@ void add(const Exec& exec, ConstSpan<Exec> a, ConstSpan<Exec> b, Span<Exec> y) {
 }
 
 template <class Exec>
+void move_towards(const Exec& exec, float share, ConstSpan<Exec> x, Span<Exec> y) {
+  CROSSBOW_EXPECT(has_size(x, y.size()));
+  const float* const in = x.data();
+  float* const out = y.data();
+  for_each_element(
+      exec, "crossbow::move_towards", y.size(), KOKKOS_LAMBDA(std::int64_t i) {
+        out[i] += share * (in[i] - out[i]);
+      });
+}
+
+template <class Exec>
 void copy(const Exec& exec, ConstSpan<Exec> x, Span<Exec> y) {
   CROSSBOW_EXPECT(has_size(x, y.size()));
   const float* const in = x.data();
@@ -31,6 +42,7 @@ void copy(const Exec& exec, ConstSpan<Exec> x, Span<Exec> y) {
 
 #define CROSSBOW_INSTANTIATE(Exec)                                              \
   template void add(const Exec&, ConstSpan<Exec>, ConstSpan<Exec>, Span<Exec>); \
+  template void move_towards(const Exec&, float, ConstSpan<Exec>, Span<Exec>);  \
   template void copy(const Exec&, ConstSpan<Exec>, Span<Exec>);
 CROSSBOW_FOR_EACH_SPACE(CROSSBOW_INSTANTIATE)
 

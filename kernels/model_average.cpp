@@ -11,9 +11,7 @@ KOKKOS_INLINE_FUNCTION std::uint32_t step_block(const SmaStep<Exec>& step,
                                                 std::int64_t first,
                                                 std::int64_t count,
                                                 float* __restrict c) {
-  const float rate = step.rule.rate;
-  const float eta = step.rule.eta;
-  const float lambda = step.rule.lambda;
+  const StepRule rule = step.rule;
   const float alpha = step.alpha;
   const float* __restrict g = step.g.data() + first;
   const float* __restrict z = step.z.data() + first;
@@ -22,11 +20,13 @@ KOKKOS_INLINE_FUNCTION std::uint32_t step_block(const SmaStep<Exec>& step,
   std::uint32_t top = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     const float s = w[i];
-    const float velocity = eta * v[i] + (g[i] + lambda * s);
+    const float decayed = g[i] + rule.lambda * s;
+    const float velocity = rule.eta * v[i] + decayed;
     const float correction = alpha * (s - z[i]);
     v[i] = velocity;
     c[i] = correction;
-    const float weight = (s - rate * velocity) - correction;
+    const float weight =
+        (s - rule.rate * update::direction(rule, decayed, velocity)) - correction;
     w[i] = weight;
     // A bad g, v or c is in the weight too.
     top = update::larger(top, update::magnitude(weight));

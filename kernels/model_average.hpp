@@ -2,8 +2,10 @@
 // Synchronous model averaging (DESIGN 2.1), fused with the learner's step so that each of
 // the large vectors goes through the caches once:
 //
-//   v_j = eta v_j + g_j + lambda s_j     c_j = alpha (s_j - z)     w_j = s_j - rate v_j -
-//   c_j z'  = z + (c_0 + c_1 + ...) + mu (z - z_prev)
+//   v_j = eta v_j + g_j + lambda s_j
+//   c_j = alpha (s_j - z)
+//   w_j = s_j - rate v_j - c_j              (or Nesterov's step, see sgd_update.hpp)
+//   z'  = z + (c_0 + c_1 + ...) + mu (z - z_prev)
 
 #include <cstdint>
 
@@ -28,7 +30,7 @@ struct AverageUpdate {
   float mu = 0;
   Summands<Exec> corrections;
   ConstSpan<Exec> z, z_prev;
-  Span<Exec> z_next;  // may be z_prev
+  Span<Exec> z_next;  // may be z_prev or z
 };
 
 /// The learner's step, leaving c_j in `c` (n). The flag is set if w_j, and so g or c, has

@@ -41,6 +41,24 @@ class ModelAverage : public ::testing::Test {
 };
 TYPED_TEST_SUITE(ModelAverage, Spaces, TargetName);
 
+// v = 0.25 x 8 + (1 - 0.5) = 2.5, c = 0.5 (-4 - 2) and
+// w = -4 - 0.5 (0.5 + 0.25 x 2.5) + 3, by hand.
+TYPED_TEST(ModelAverage, looks_ahead_with_nesterov) {
+  const auto one = [&](float value) {
+    return Array<TypeParam>(this->exec, std::vector<float>{value});
+  };
+  const Array<TypeParam> g = one(1), z = one(2), w = one(-4), v = one(8), c = one(0);
+  const Flag<TypeParam> flag(this->exec);
+  const StepRule ahead = {0.5F, 0.25F, 0.125F, true};
+  sma_step<TypeParam>(this->exec,
+                      {ahead, 0.5F, g.view(), z.view(), w.span(), v.span()},
+                      c.span(),
+                      flag.span());
+  EXPECT_EQ(c.values(), std::vector<float>{-3});
+  EXPECT_EQ(v.values(), std::vector<float>{2.5});
+  EXPECT_EQ(w.values(), std::vector<float>{-1.5625});
+}
+
 TYPED_TEST(ModelAverage, step_follows_the_formula_in_double) {
   for (const std::int64_t n : update_sizes) {
     const Vectors<TypeParam> x(this->exec, n);

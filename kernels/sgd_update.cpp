@@ -12,9 +12,10 @@ KOKKOS_INLINE_FUNCTION std::uint32_t step_block(const StepRule& rule,
                                                 float* __restrict v) {
   std::uint32_t top = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    const float velocity = rule.eta * v[i] + (g[i] + rule.lambda * w[i]);
+    const float decayed = g[i] + rule.lambda * w[i];
+    const float velocity = rule.eta * v[i] + decayed;
     v[i] = velocity;
-    const float weight = w[i] - rule.rate * velocity;
+    const float weight = w[i] - rule.rate * update::direction(rule, decayed, velocity);
     w[i] = weight;
     // A bad g or v is in the weight too.
     top = update::larger(top, update::magnitude(weight));
@@ -38,6 +39,32 @@ void sgd_update(const Exec& exec,
       KOKKOS_LAMBDA(const std::int64_t first, const std::int64_t count) {
         const std::uint32_t top =
             step_block(rule, count, g.data() + first, w.data() + first, v.data() + first);
+        update::raise<Exec>(top, not_finite);
+      });
+}
+
+template <class Exec>
+void sgd_step_of(const Exec& exec,
+                 const StepRule& rule,
+                 Span<Exec> g,
+                 ConstSpan<Exec> w,
+                 Span<Exec> v,
+                 NotFiniteFlag<Exec> not_finite) {
+  update::for_each_block(
+      exec,
+      "crossbow::sgd_step_of",
+      static_cast<std::int64_t>(w.extent(0)),
+      KOKKOS_LAMBDA(const std::int64_t first, const std::int64_t count) {
+        float* __restrict step = g.data() + first;
+        float* __restrict velocity = v.data() + first;
+        const float* __restrict weight = w.data() + first;
+        std::uint32_t top = 0;
+        for (std::int64_t i = 0; i < count; ++i) {
+          const float decayed = step[i] + rule.lambda * weight[i];
+          velocity[i] = rule.eta * velocity[i] + decayed;
+          step[i] = -rule.rate * update::direction(rule, decayed, velocity[i]);
+          top = update::larger(top, update::magnitude(weight[i] + step[i]));
+        }
         update::raise<Exec>(top, not_finite);
       });
 }
@@ -88,6 +115,12 @@ void scaled_sum(const Exec& exec,
                            Span<Exec>,                                           \
                            Span<Exec>,                                           \
                            NotFiniteFlag<Exec>);                                 \
+  template void sgd_step_of(const Exec&,                                         \
+                            const StepRule&,                                     \
+                            Span<Exec>,                                          \
+                            ConstSpan<Exec>,                                     \
+                            Span<Exec>,                                          \
+                            NotFiniteFlag<Exec>);                                \
   template void check_finite(const Exec&, ConstSpan<Exec>, NotFiniteFlag<Exec>); \
   template void scaled_sum(                                                      \
       const Exec&, float, const Summands<Exec>&, Span<Exec>, NotFiniteFlag<Exec>);

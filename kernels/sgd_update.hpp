@@ -1,6 +1,7 @@
 #pragma once
 // The step of stochastic gradient descent with momentum and coupled weight decay (DESIGN
-// 2, PyTorch's convention): v = eta v + (g + lambda w), w -= rate v.
+// 2, PyTorch's convention): g' = g + lambda w, v = eta v + g', w -= rate v; with
+// Nesterov's momentum w -= rate (g' + eta v).
 
 #include <cstdint>
 
@@ -12,6 +13,7 @@ struct StepRule {
   float rate = 0;    // gamma
   float eta = 0;     // momentum of the learner
   float lambda = 0;  // weight decay
+  bool nesterov = false;
 };
 
 /// One element that a kernel sets to 1 when it meets a NaN or Inf, and never sets back.
@@ -27,6 +29,16 @@ void sgd_update(const Exec& exec,
                 Span<Exec> w,
                 Span<Exec> v,
                 NotFiniteFlag<Exec> not_finite);
+
+/// The same step, left in `g` (n) in place of the gradient instead of being added to w:
+/// what is to be added to a model that others write to, too.
+template <class Exec>
+void sgd_step_of(const Exec& exec,
+                 const StepRule& rule,
+                 Span<Exec> g,
+                 ConstSpan<Exec> w,
+                 Span<Exec> v,
+                 NotFiniteFlag<Exec> not_finite);
 
 /// Set the flag if x has a NaN or Inf.
 template <class Exec>

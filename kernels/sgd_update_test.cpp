@@ -55,6 +55,68 @@ TYPED_TEST(SgdUpdate, is_exact_where_floats_are) {
   EXPECT_EQ(w.values(), (std::vector<float>{1.5, -5.25, -1.25}));
 }
 
+// v = 0.25 x 8 + (1 - 0.5) = 2.5 and w = -4 - 0.5 (0.5 + 0.25 x 2.5), by hand.
+TYPED_TEST(SgdUpdate, looks_ahead_with_nesterov) {
+  Array<TypeParam> w(this->exec, std::vector<float>{-4});
+  Array<TypeParam> v(this->exec, std::vector<float>{8});
+  Array<TypeParam> g(this->exec, std::vector<float>{1});
+  const StepRule rule = {0.5F, 0.25F, 0.125F, true};
+  const Array<TypeParam> v_again(this->exec, v.values());
+  const Array<TypeParam> w_before(this->exec, w.values());
+  Flag<TypeParam> flag(this->exec);
+  sgd_update<TypeParam>(this->exec, rule, g.view(), w.span(), v.span(), flag.span());
+  EXPECT_EQ(v.values(), std::vector<float>{2.5});
+  EXPECT_EQ(w.values(), std::vector<float>{-4.5625});
+  sgd_step_of<TypeParam>(
+      this->exec, rule, g.span(), w_before.view(), v_again.span(), flag.span());
+  EXPECT_EQ(g.values(), std::vector<float>{-0.5625});
+  EXPECT_EQ(v_again.values(), v.values());
+}
+
+TYPED_TEST(SgdUpdate, a_step_of_its_own_is_what_the_update_adds) {
+  for (const bool nesterov : {false, true}) {
+    const StepRule rule = {0.05F, 0.9F, 0.01F, nesterov};
+    const std::vector<float> g = random_values(1025, 1), w = random_values(1025, 2);
+    Array<TypeParam> step(this->exec, g), v(this->exec, random_values(1025, 3));
+    Array<TypeParam> new_w(this->exec, w), new_v(this->exec, v.values());
+    Flag<TypeParam> flag(this->exec);
+    sgd_update<TypeParam>(this->exec,
+                          rule,
+                          Array<TypeParam>(this->exec, g).view(),
+                          new_w.span(),
+                          new_v.span(),
+                          flag.span());
+    sgd_step_of<TypeParam>(this->exec,
+                           rule,
+                           step.span(),
+                           Array<TypeParam>(this->exec, w).view(),
+                           v.span(),
+                           flag.span());
+    EXPECT_EQ(v.values(), new_v.values());
+    std::vector<double> expected;
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      expected.push_back(double{new_w.values()[i]} - w[i]);
+    }
+    expect_close(step.values(), expected, update_tolerance, "step");
+    EXPECT_EQ(flag.value(), 0U);
+  }
+}
+
+TYPED_TEST(SgdUpdate, a_step_of_its_own_is_flagged_when_bad) {
+  for (const float bad : bad_numbers) {
+    Array<TypeParam> g(this->exec, std::vector<float>{1, bad});
+    Array<TypeParam> v(this->exec, std::vector<float>{0, 0});
+    Flag<TypeParam> flag(this->exec);
+    sgd_step_of<TypeParam>(this->exec,
+                           {0.1F},
+                           g.span(),
+                           Array<TypeParam>(this->exec, std::vector<float>{0, 0}).view(),
+                           v.span(),
+                           flag.span());
+    EXPECT_EQ(flag.value(), 1U) << bad;
+  }
+}
+
 TYPED_TEST(SgdUpdate, does_nothing_with_no_elements) {
   Flag<TypeParam> flag(this->exec);
   sgd_update<TypeParam>(this->exec, {}, {}, {}, {}, flag.span());

@@ -36,6 +36,11 @@ KOKKOS_INLINE_FUNCTION void raise(std::uint32_t top, const NotFiniteFlag<Exec>& 
   }
 }
 
+/// What the rate is multiplied by, from g + lambda w and the new velocity.
+KOKKOS_INLINE_FUNCTION float direction(const StepRule& rule, float g, float velocity) {
+  return rule.nesterov ? g + rule.eta * velocity : velocity;
+}
+
 /// Run body(first, count) over the blocks of n elements.
 template <class Exec, class Body>
 void for_each_block(const Exec& exec, const char* label, std::int64_t n, Body body) {
