@@ -49,6 +49,11 @@ class AveragingMethod {
                                                           const Exec& /*exec*/) {
     return nullptr;
   }
+  /// Learner j is about to compute the gradient of the round. True where weights(j) is
+  /// another array than before: the caller binds it and makes a new listener.
+  virtual bool begin_round(int /*j*/, const Exec& /*exec*/, const RoundRule& /*round*/) {
+    return false;
+  }
   /// Learner j has its gradient of the round: make the step and the method's share of
   /// averaging. Blocks where the method says so; throws Aborted after abort(). A round
   /// whose outcome is not good for every learner is never tested or saved.
@@ -79,10 +84,14 @@ class AveragingMethod {
 /// What a method works on.
 struct MethodOptions {
   AveragingOptions averaging;
-  double eta = 0;  // momentum of the learners, which "auto" momentum of z depends on
+  double eta = 0;   // momentum of the learners, which "auto" momentum of z depends on
+  int devices = 1;  // with k/devices learners each, in order
+  std::int64_t local_from_round = 1;  // post_local_sgd: the first round of local_sgd
+  bool clips = false;  // gradients change once more when backward has ended
 };
 
-/// The method of `options`; the store and the layout outlive it.
+/// The method of `options`; the store and the layout outlive it. Throws Error(usage)
+/// where the devices have unequal numbers of learners and the method needs equal ones.
 template <class Exec>
 std::unique_ptr<AveragingMethod<Exec>> make_averaging_method(
     const Exec& exec,

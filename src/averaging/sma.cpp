@@ -4,14 +4,11 @@
 
 #include "base/contract.hpp"
 
+#include "averaging/replica_mean.hpp"
 #include "model/host_transfer.hpp"
 
 namespace crossbow {
 namespace {
-
-// 64 KiB of each vector: a chunk of all of them fits a second-level cache of 1 MiB, and
-// LeNet has 68 chunks, enough to spread.
-constexpr std::int64_t chunk_elements = 16384;
 
 template <class Exec>
 Span<Exec> slice(Span<Exec> vector, const Chunk& chunk) {
@@ -33,7 +30,7 @@ Sma<Exec>::Sma(const Exec& exec,
       elements_(layout.size()),
       c_stride_(elements_),
       turns_of_learner_(static_cast<std::size_t>(store.learners()), 0),
-      reduction_(store.learners(), elements_, chunk_elements) {
+      reduction_(store.learners(), elements_, reduction_chunk_elements) {
   const auto n = static_cast<std::size_t>(elements_);
   const auto k = static_cast<std::size_t>(store.learners());
   c_ = Buffer<Exec>(
@@ -109,13 +106,7 @@ void Sma<Exec>::average_chunk(int j,
 template <class Exec>
 void Sma<Exec>::collect(const Exec& exec) {
   if (period_ == 0) {
-    const auto k = static_cast<float>(store_.learners());
-    scaled_sum<Exec>(exec,
-                     1.0F / k,
-                     store_.all_weights(),
-                     average_of_turn(0),
-                     store_.average_not_finite());
-    exec.fence("crossbow::collect");
+    mean_of_replicas<Exec>(exec, store_, average_of_turn(0));
   }
 }
 
@@ -131,20 +122,17 @@ void Sma<Exec>::restart(const Exec& exec) {
 
 template <class Exec>
 void Sma<Exec>::save(const Exec& exec, NamedTensors& tensors) const {
-  layout_.unpack(to_host<Exec>(exec, average_of_turn(turns_done())), "average/", tensors);
-  layout_.unpack(
-      to_host<Exec>(exec, average_of_turn(turns_done() - 1)), "previous/", tensors);
+  save_vector<Exec>(exec, layout_, "average/", average_of_turn(turns_done()), tensors);
+  save_vector<Exec>(
+      exec, layout_, "previous/", average_of_turn(turns_done() - 1), tensors);
 }
 
 template <class Exec>
 void Sma<Exec>::restore(const Exec& exec,
                         const NamedTensors& tensors,
                         std::int64_t round) {
-  std::vector<float> vector(static_cast<std::size_t>(elements_));
-  layout_.pack(tensors, "average/", vector);
-  to_device<Exec, float>(exec, vector, average_of_turn(0));
-  layout_.pack(tensors, "previous/", vector);
-  to_device<Exec, float>(exec, vector, average_of_turn(-1));
+  load_vector<Exec>(exec, layout_, "average/", tensors, average_of_turn(0));
+  load_vector<Exec>(exec, layout_, "previous/", tensors, average_of_turn(-1));
   first_turn_ = period_ == 0 ? 0 : round / period_;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// Synchronous model averaging (DESIGN 2.1), overlapped with learning: z is needed by the
-// next averaging round's corrections only, so a learner that has brought its corrections
-// goes on at once.
+// Synchronous model averaging (DESIGN 2.1) and, with no momentum of z, elastic averaging
+// SGD (DESIGN 2.2), overlapped with learning: z is needed by the next averaging round's
+// corrections only, so a learner that has brought its corrections goes on at once.
 //
 // z rotates through three buffers: turn a reads z(a-1) and z(a-2) and writes z(a). A
 // buffer is overwritten only by the turn after the next, which every learner reaches only

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "averaging/replica_mean.hpp"
 #include "model/host_transfer.hpp"
 
 namespace crossbow {
@@ -23,10 +24,12 @@ class Ssgd<Exec>::Listener final : public GradientListener {
 
 template <class Exec>
 Ssgd<Exec>::Ssgd(const Exec& exec,
+                 const MethodOptions& options,
                  const ReplicaStore<Exec>& store,
                  const ParameterLayout& layout)
     : store_(store),
       layout_(layout),
+      clips_(options.clips),
       arrivals_(layout.slots().size()),
       rendezvous_(store.learners()) {
   if (store.learners() > 1) {
@@ -37,7 +40,7 @@ Ssgd<Exec>::Ssgd(const Exec& exec,
 
 template <class Exec>
 std::unique_ptr<GradientListener> Ssgd<Exec>::make_listener(int, const Exec& exec) {
-  return std::make_unique<Listener>(*this, exec);
+  return clips_ ? nullptr : std::make_unique<Listener>(*this, exec);
 }
 
 template <class Exec>
@@ -63,12 +66,9 @@ void Ssgd<Exec>::add_up(const Exec& exec, std::int64_t offset, std::int64_t size
 
 template <class Exec>
 void Ssgd<Exec>::step_own_share(int j, const Exec& exec, const StepRule& rule) {
-  const std::int64_t lines = layout_.size() / parameter_alignment;
-  const std::int64_t k = store_.learners();
-  const std::int64_t first = j * lines / k * parameter_alignment;
-  const std::int64_t last = (j + 1) * lines / k * parameter_alignment;
+  const Chunk share = share_of_learner(layout_.size(), j, store_.learners());
   const auto part = [&](float* vector) {
-    return Span<Exec>(vector + first, static_cast<std::size_t>(last - first));
+    return Span<Exec>(vector + share.offset, static_cast<std::size_t>(share.size));
   };
   const Replica<Exec> z = store_.replica(0);
   sgd_update<Exec>(
@@ -81,6 +81,11 @@ void Ssgd<Exec>::step_own_share(int j, const Exec& exec, const StepRule& rule) {
 /// gradient it was is for the trainer to find out.
 template <class Exec>
 RoundOutcome Ssgd<Exec>::finish_round(int j, const Exec& exec, const RoundRule& round) {
+  if (clips_) {
+    for (const ParameterSlot& slot : layout_.slots()) {
+      add_up(exec, slot.offset, slot.size);
+    }
+  }
   rendezvous_.arrive_and_wait();
   if (is_bad(exec)) {
     return RoundOutcome::bad_somewhere;
@@ -99,7 +104,7 @@ bool Ssgd<Exec>::is_bad(const Exec& exec) const {
 
 template <class Exec>
 void Ssgd<Exec>::save(const Exec& exec, NamedTensors& tensors) const {
-  layout_.unpack(to_host<Exec>(exec, store_.replica(0).w), "average/", tensors);
+  save_vector<Exec>(exec, layout_, "average/", store_.replica(0).w, tensors);
 }
 
 template <class Exec>

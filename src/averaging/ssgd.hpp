@@ -3,8 +3,9 @@
 // w_j = z.
 //
 // All learners compute with z itself, so nothing is copied. Gradients are summed tensor
-// by tensor during backward, by the last learner to have one; the step, which needs all
-// flags, is made after it, each learner doing its share of the elements.
+// by tensor during backward, by the last learner to have one (with clipping, which needs
+// a learner's whole gradient, after it); the step, which needs all flags, is made then,
+// each learner doing its share of the elements.
 
 #include <atomic>
 #include <cstdint>
@@ -20,7 +21,10 @@ namespace crossbow {
 template <class Exec>
 class Ssgd final : public AveragingMethod<Exec> {
  public:
-  Ssgd(const Exec& exec, const ReplicaStore<Exec>& store, const ParameterLayout& layout);
+  Ssgd(const Exec& exec,
+       const MethodOptions& options,
+       const ReplicaStore<Exec>& store,
+       const ParameterLayout& layout);
   ~Ssgd() override = default;
 
   Span<Exec> weights(int) override { return store_.replica(0).w; }
@@ -47,6 +51,7 @@ class Ssgd final : public AveragingMethod<Exec> {
 
   const ReplicaStore<Exec>& store_;
   const ParameterLayout& layout_;
+  bool clips_;
   Buffer<Exec> mean_gradient_;                       // none with one learner
   std::vector<std::atomic<std::int64_t>> arrivals_;  // by tensor, over all rounds
   Rendezvous rendezvous_;

@@ -54,11 +54,20 @@ inline std::vector<float> gradient_of(const ParameterLayout& layout,
   return g;
 }
 
+/// What learners start from.
+enum class Start {
+  apart,    // each from weights of its own, so that what pulls them together shows
+  together  // all from z, as a run does
+};
+
 /// k learners under a method, as far as the method sees them.
 class Fleet {
  public:
   /// `streams`: whose gradients and first weights each learner has; none: its own.
-  Fleet(int k, const MethodOptions& options, std::vector<int> streams = {})
+  Fleet(int k,
+        const MethodOptions& options,
+        std::vector<int> streams = {},
+        Start start = Start::apart)
       : layout(odd_layout()),
         store(exec, {k, layout.size(), 0}),
         method(make_averaging_method(exec, options, store, layout)),
@@ -66,9 +75,14 @@ class Fleet {
     NamedTensors tensors;
     layout.unpack(gradient_of(layout, 99, 0), "average/", tensors);
     layout.unpack(gradient_of(layout, 98, 0), "previous/", tensors);
+    for (int d = 0; d < options.devices; ++d) {
+      const std::string prefix = "reference" + std::to_string(d) + "/";
+      layout.unpack(gradient_of(layout, 90 + d, 0), prefix, tensors);
+    }
     for (int j = 0; j < k; ++j) {
       store.touch(exec, j);
-      set(store.replica(j).w, gradient_of(layout, stream(j), 0));
+      const int first_weights = start == Start::apart ? stream(j) : 99;
+      set(store.replica(j).w, gradient_of(layout, first_weights, 0));
     }
     if (method->distinct_replicas() == 1) {
       set(store.replica(0).w, gradient_of(layout, 99, 0));
@@ -103,6 +117,16 @@ class Fleet {
                  const Host& own_exec,
                  const RoundRule& rule,
                  const std::vector<float>& g) const {
+    method->begin_round(j, own_exec, rule);
+    return end_round(j, own_exec, rule, g);
+  }
+
+  /// What comes after begin_round.
+  bool end_round(int j,
+                 const Host& own_exec,
+                 const RoundRule& rule,
+                 const std::vector<float>& g) const {
+    // The gradient is made up, so it does not matter whether weights(j) has moved.
     const auto listener = method->make_listener(j, own_exec);
     set(store.replica(j).g, g);
     if (listener != nullptr) {

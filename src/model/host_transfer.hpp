@@ -3,9 +3,12 @@
 // path.
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernels/spaces.hpp"
+
+#include "model/parameter_layout.hpp"
 
 namespace crossbow {
 
@@ -38,6 +41,29 @@ template <class Exec, class T>
 void to_device(const Exec& exec, std::span<const T> host, Span<Exec, T> values) {
   Kokkos::deep_copy(exec, values, HostSpan<Exec, const T>(host.data(), host.size()));
   exec.fence("crossbow::to_device");
+}
+
+/// Leave `vector`, laid out as `layout`, in `tensors` under prefix + name.
+template <class Exec>
+void save_vector(const Exec& exec,
+                 const ParameterLayout& layout,
+                 const std::string& prefix,
+                 Span<Exec> vector,
+                 NamedTensors& tensors) {
+  layout.unpack(to_host<Exec>(exec, vector), prefix, tensors);
+}
+
+/// Fill `vector` from the tensors under prefix + name; done on return. Throws Error(data)
+/// that names a tensor which is missing or has another shape.
+template <class Exec>
+void load_vector(const Exec& exec,
+                 const ParameterLayout& layout,
+                 const std::string& prefix,
+                 const NamedTensors& tensors,
+                 Span<Exec> vector) {
+  std::vector<float> host(static_cast<std::size_t>(layout.size()));
+  layout.pack(tensors, prefix, host);
+  to_device<Exec, float>(exec, host, vector);
 }
 
 }  // namespace crossbow

@@ -68,11 +68,12 @@ struct LayerOptions {
 };
 
 /// How z gets its running batch-norm statistics (DESIGN 2, "Batch normalisation of z").
-enum class BatchNormStatistics { average };
+enum class BatchNormStatistics { average, recompute };
 
 struct BatchNormOptions {
   BatchNormStatistics statistics = BatchNormStatistics::average;
-  double momentum = 0.1;  // weight of the newest batch in running statistics
+  std::int64_t samples = 2048;  // recompute: training samples that z is run on
+  double momentum = 0.1;        // weight of the newest batch in running statistics
   double epsilon = 1e-5;
 
   bool operator==(const BatchNormOptions&) const = default;

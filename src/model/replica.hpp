@@ -62,7 +62,9 @@ class ReplicaStore {
   NotFiniteFlag<Exec> average_not_finite() const { return as_span(average_not_finite_); }
   /// The same elements, from `offset` on, of all learners' weights, gradients or
   /// statistics.
-  Summands<Exec> all_weights() const { return all(w_, 0, sizes_.parameters); }
+  Summands<Exec> all_weights(std::int64_t offset = 0) const {
+    return all(w_, offset, sizes_.parameters);
+  }
   Summands<Exec> all_gradients(std::int64_t offset) const {
     return all(g_, offset, sizes_.parameters);
   }

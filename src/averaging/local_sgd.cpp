@@ -1,0 +1,91 @@
+#include "averaging/local_sgd.hpp"
+
+#include "averaging/replica_mean.hpp"
+#include "model/host_transfer.hpp"
+
+namespace crossbow {
+
+template <class Exec>
+LocalSgd<Exec>::LocalSgd(const Exec& exec,
+                         const MethodOptions& options,
+                         const ReplicaStore<Exec>& store,
+                         const ParameterLayout& layout)
+    : store_(store),
+      layout_(layout),
+      period_(options.averaging.period),
+      z_(make_buffer(
+          exec, "crossbow::average_model", static_cast<std::size_t>(layout.size()))),
+      rendezvous_(store.learners()) {}
+
+template <class Exec>
+RoundOutcome LocalSgd<Exec>::finish_round(int j,
+                                          const Exec& exec,
+                                          const RoundRule& round) {
+  const Replica<Exec> own = store_.replica(j);
+  sgd_update<Exec>(exec, round.step, own.g, own.w, own.v, own.not_finite);
+  const bool good = read_scalar<Exec>(exec, own.not_finite) == 0;
+  if (!round.averages) {
+    return good ? RoundOutcome::good : RoundOutcome::bad_here;
+  }
+  if (!good) {
+    bad_.store(true, std::memory_order_relaxed);  // the rendezvous orders it
+  }
+  rendezvous_.arrive_and_wait();
+  if (bad_.load(std::memory_order_relaxed)) {
+    return good ? RoundOutcome::bad_somewhere : RoundOutcome::bad_here;
+  }
+  if (!average_own_share(j, exec)) {
+    bad_.store(true, std::memory_order_relaxed);
+  }
+  rendezvous_.arrive_and_wait();
+  if (bad_.load(std::memory_order_relaxed)) {
+    return RoundOutcome::bad_somewhere;  // the mean itself overflows
+  }
+  // Nobody writes z again before all have come to the next averaging, and so copied this.
+  Kokkos::deep_copy(exec, own.w, as_span(z_));
+  exec.fence("crossbow::local_sgd");
+  return RoundOutcome::good;
+}
+
+template <class Exec>
+bool LocalSgd<Exec>::average_own_share(int j, const Exec& exec) {
+  const Chunk share = share_of_learner(layout_.size(), j, store_.learners());
+  scaled_sum<Exec>(
+      exec,
+      1.0F / static_cast<float>(store_.learners()),
+      store_.all_weights(share.offset),
+      Span<Exec>(z_.data() + share.offset, static_cast<std::size_t>(share.size)),
+      store_.replica(j).not_finite);
+  return read_scalar<Exec>(exec, store_.replica(j).not_finite) == 0;
+}
+
+/// With period "never" z is the mean of the replicas, made without touching one.
+template <class Exec>
+void LocalSgd<Exec>::collect(const Exec& exec) {
+  if (period_ == 0) {
+    mean_of_replicas<Exec>(exec, store_, as_span(z_));
+  }
+}
+
+template <class Exec>
+void LocalSgd<Exec>::start_from(const Exec& exec, Span<Exec> model) {
+  Kokkos::deep_copy(exec, as_span(z_), model);
+  exec.fence("crossbow::local_sgd");
+}
+
+template <class Exec>
+void LocalSgd<Exec>::save(const Exec& exec, NamedTensors& tensors) const {
+  save_vector<Exec>(exec, layout_, "average/", as_span(z_), tensors);
+}
+
+template <class Exec>
+void LocalSgd<Exec>::restore(const Exec& exec,
+                             const NamedTensors& tensors,
+                             std::int64_t /*round*/) {
+  load_vector<Exec>(exec, layout_, "average/", tensors, as_span(z_));
+}
+
+#define CROSSBOW_INSTANTIATE(Exec) template class LocalSgd<Exec>;
+CROSSBOW_FOR_EACH_SPACE(CROSSBOW_INSTANTIATE)
+
+}  // namespace crossbow
