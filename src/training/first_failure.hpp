@@ -30,4 +30,7 @@ std::exception_ptr bad_number(const std::string& what,
                               const std::string& whose,
                               const RoundPlan& round);
 
+/// The Error(usage) of a system that gives no thread to learner j.
+std::exception_ptr no_thread(int j, const std::string& why);
+
 }  // namespace crossbow

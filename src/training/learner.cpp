@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernels/gradient_clip.hpp"
+
 #include "model/host_transfer.hpp"
 
 namespace crossbow {
@@ -47,11 +49,13 @@ Learner<Exec>::Learner(const Exec& exec,
       batches_per_epoch_(stream.batches_per_epoch()),
       indices_(static_cast<std::size_t>(options.batch)),
       losses_(static_cast<std::size_t>(options.batch)),
-      bad_statistics_(make_buffer<std::uint32_t>(exec, "crossbow::bad_statistics", 1)) {}
+      bad_statistics_(make_buffer<std::uint32_t>(exec, "crossbow::bad_statistics", 1)),
+      squared_norm_(make_buffer<double>(exec, "crossbow::squared_norm", 1)) {}
 
 template <class Exec>
 void Learner<Exec>::bind(const Replica<Exec>& replica, Span<Exec> weights) {
   replica_ = replica;
+  weights_ = weights;
   network_.bind(weights, replica.g, replica.statistics);
 }
 
@@ -70,6 +74,23 @@ double Learner<Exec>::compute_gradient(std::int64_t number, GradientListener* li
   loss_ = std::accumulate(losses_.begin(), losses_.end(), 0.0) /
           static_cast<double>(losses_.size());
   return loss_;
+}
+
+template <class Exec>
+void Learner<Exec>::forward_with(Span<Exec> weights,
+                                 Span<Exec> statistics,
+                                 std::int64_t number) {
+  cursor_.indices(number, indices_);
+  batch_ = filler_.fill(exec_, indices_, number / batches_per_epoch_);
+  network_.bind(weights, replica_.g, statistics);
+  network_.forward(exec_, batch_, false);
+  network_.bind(weights_, replica_.g, replica_.statistics);
+}
+
+template <class Exec>
+void Learner<Exec>::clip_gradient(double max_norm) {
+  crossbow::clip_gradient<Exec>(
+      exec_, static_cast<float>(max_norm), replica_.g, as_span(squared_norm_));
 }
 
 template <class Exec>

@@ -33,6 +33,12 @@ class Learner {
   /// Gradient of batch `number` of the stream at the bound weights, written to the
   /// replica's g. Returns the mean loss of the batch; waits for the device for it.
   double compute_gradient(std::int64_t number, GradientListener* listener);
+  /// Forward pass of batch `number` with other weights, its statistics going to
+  /// `statistics` in place of the replica's; enqueued, not waited for.
+  void forward_with(Span<Exec> weights, Span<Exec> statistics, std::int64_t number);
+  /// Clip the gradient by its norm (DESIGN 2, "Gradient clipping"); enqueued, not waited
+  /// for.
+  void clip_gradient(double max_norm);
   /// Say where the last batch's forward pass met a NaN or Inf, empty if nowhere: for a
   /// bad loss by running it again layer by layer, with weights that have not changed
   /// since, else in the batch-norm statistics.
@@ -55,7 +61,9 @@ class Learner {
   std::vector<float> losses_;
   Batch<Exec> batch_;
   Replica<Exec> replica_;
+  Span<Exec> weights_;  // that it computes with
   Buffer<Exec, std::uint32_t> bad_statistics_;
+  Buffer<Exec, double> squared_norm_;
   double loss_ = 0;
 };
 

@@ -3,28 +3,13 @@
 #include "base/contract.hpp"
 
 namespace crossbow {
-namespace {
-
-bool has_average_model_to_restart(AveragingMethodName method) {
-  switch (method) {
-    case AveragingMethodName::sma:
-      return true;
-    case AveragingMethodName::ssgd:
-      break;
-  }
-  return false;
-}
-
-}  // namespace
-
 bool averages_in_round(std::int64_t round, std::int64_t period) {
   CROSSBOW_EXPECT(round >= 0 && period >= 0);
   return period > 0 && round % period == 0;
 }
 
 bool restarts_averaging(const AveragingOptions& options) {
-  return options.restart && options.period > 0 &&
-         has_average_model_to_restart(options.method);
+  return options.restart && options.period > 0 && can_restart(options.method);
 }
 
 RestartDecision AveragingRestart::next_round(const RestartRound& round) {

@@ -14,8 +14,8 @@ namespace crossbow {
 /// the start, counts as one that averaged, since all replicas equal z.
 bool averages_in_round(std::int64_t round, std::int64_t period);
 
-/// Tell whether this deck ever restarts averaging: not under ssgd, not with period
-/// "never".
+/// Tell whether this deck ever restarts averaging: only under sma, easgd and reference,
+/// and not with period "never".
 bool restarts_averaging(const AveragingOptions& options);
 
 /// What is to be known of a round before it starts.

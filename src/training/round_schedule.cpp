@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
-#include "training/learning_rate.hpp"
-
 namespace crossbow {
 
 RoundSchedule::RoundSchedule(const ScheduleInput& input)
     : input_(input),
+      rate_(input.optimizer, input.training.epochs, input.samples_per_epoch),
       samples_per_round_(static_cast<std::int64_t>(input.learners) *
                          input.training.batch),
       test_every_(to_samples(input.training.test_every, input.samples_per_epoch)),
@@ -22,6 +21,11 @@ double RoundSchedule::epochs_after(std::int64_t round) const {
          static_cast<double>(input_.samples_per_epoch);
 }
 
+std::int64_t RoundSchedule::first_round_after(double epochs) const {
+  const std::int64_t samples = to_samples(epochs, input_.samples_per_epoch);
+  return (samples + samples_per_round_ - 1) / samples_per_round_ + 1;
+}
+
 /// Whether round t is the first to reach a multiple of `every` samples; 0: there are
 /// none.
 bool RoundSchedule::reaches(std::int64_t every, std::int64_t t) const {
@@ -32,15 +36,14 @@ RoundPlan RoundSchedule::plan(std::int64_t t) const {
   const std::int64_t before = samples_after(t - 1);
   const OptimizerOptions& o = input_.optimizer;
   RoundPlan plan;
-  plan.rate = learning_rate(o, before, input_.samples_per_epoch);
+  plan.rate = rate_.at(before);
   plan.rule.number = t;
   plan.rule.step = {static_cast<float>(plan.rate),
                     static_cast<float>(o.momentum),
-                    static_cast<float>(o.weight_decay)};
+                    static_cast<float>(o.weight_decay),
+                    o.nesterov};
   plan.rule.averages = averages_in_round(t, input_.averaging.period);
-  plan.restart.rate_changed =
-      t > 1 &&
-      rate_changed_between(o, samples_after(t - 2), before, input_.samples_per_epoch);
+  plan.restart.rate_changed = t > 1 && rate_.steps_between(samples_after(t - 2), before);
   plan.restart.previous_averaged = averages_in_round(t - 1, input_.averaging.period);
   plan.restart.averages = plan.rule.averages;
   plan.test = t == rounds_ || reaches(test_every_, t);

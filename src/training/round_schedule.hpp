@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "averaging/averaging_method.hpp"
+#include "training/learning_rate.hpp"
 #include "training/restart.hpp"
 #include "training/training_options.hpp"
 
@@ -40,6 +41,8 @@ class RoundSchedule {
     return round * samples_per_round_;
   }
   double epochs_after(std::int64_t round) const;
+  /// The first round that at least so many epochs precede.
+  std::int64_t first_round_after(double epochs) const;
   /// Round t, from 1.
   RoundPlan plan(std::int64_t t) const;
 
@@ -47,6 +50,7 @@ class RoundSchedule {
   bool reaches(std::int64_t every, std::int64_t t) const;
 
   ScheduleInput input_;
+  LearningRate rate_;
   std::int64_t samples_per_round_, rounds_, test_every_, checkpoint_every_;
 };
 

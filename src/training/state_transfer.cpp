@@ -21,21 +21,10 @@ void place(const Exec& exec,
   }
   for (const std::string& prefix : prefixes) {
     if (state.tensors.count(prefix + layout.slots().front().name) > 0) {
-      std::vector<float> host(static_cast<std::size_t>(layout.size()));
-      layout.pack(state.tensors, prefix, host);
-      to_device<Exec, float>(exec, host, vector);
+      load_vector<Exec>(exec, layout, prefix, state.tensors, vector);
       return;
     }
   }
-}
-
-template <class Exec>
-void collect(const Exec& exec,
-             const ParameterLayout& layout,
-             Span<Exec> vector,
-             const std::string& prefix,
-             TrainingState& state) {
-  layout.unpack(to_host<Exec>(exec, vector), prefix, state.tensors);
 }
 
 }  // namespace
@@ -69,14 +58,18 @@ void collect_tensors(const Exec& exec,
                      Span<Exec> average_statistics,
                      TrainingState& state) {
   method.save(exec, state.tensors);
-  collect(exec, layouts.statistics, average_statistics, "average_statistics/", state);
+  const auto collect =
+      [&](const ParameterLayout& layout, Span<Exec> vector, const std::string& prefix) {
+        save_vector<Exec>(exec, layout, prefix, vector, state.tensors);
+      };
+  collect(layouts.statistics, average_statistics, "average_statistics/");
   for (int j = 0; j < store.learners(); ++j) {
     const Replica<Exec> replica = store.replica(j);
     const std::string own = std::to_string(j) + "/";
-    collect(exec, layouts.statistics, replica.statistics, "statistics" + own, state);
+    collect(layouts.statistics, replica.statistics, "statistics" + own);
     if (j < method.distinct_replicas()) {
-      collect(exec, layouts.parameters, replica.w, "replica" + own, state);
-      collect(exec, layouts.parameters, replica.v, "velocity" + own, state);
+      collect(layouts.parameters, replica.w, "replica" + own);
+      collect(layouts.parameters, replica.v, "velocity" + own);
     }
   }
 }

@@ -1,5 +1,6 @@
 #include "training/trainer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <system_error>
@@ -16,45 +17,19 @@
 
 #include "averaging/averaging_method.hpp"
 #include "model/host_transfer.hpp"
+#include "training/average_statistics.hpp"
 #include "training/evaluator.hpp"
 #include "training/first_failure.hpp"
 #include "training/learner.hpp"
+#include "training/progress_board.hpp"
 #include "training/restart.hpp"
 #include "training/round_gate.hpp"
 #include "training/round_schedule.hpp"
 #include "training/state_transfer.hpp"
+#include "training/trainer_setup.hpp"
 
 namespace crossbow {
 namespace {
-
-ScheduleInput schedule_input(const TrainerOptions& o, const BatchStream& stream) {
-  ScheduleInput input;
-  input.training = o.training;
-  input.optimizer = o.optimizer;
-  input.averaging = o.averaging;
-  input.checkpoint_epochs = o.checkpoint_epochs;
-  input.learners = o.learners;
-  input.samples_per_epoch = stream.samples_per_epoch();
-  return input;
-}
-
-NetworkOptions network_options(const TrainerOptions& o) {
-  NetworkOptions network;
-  network.batch = o.training.batch;
-  network.kernels = o.kernels;
-  network.seed = o.seed;
-  return network;
-}
-
-/// The system gives no thread to learner j.
-std::exception_ptr no_thread(int j, const std::string& why) {
-  return std::make_exception_ptr(
-      Error(ExitCode::usage,
-            {fmt::format("the thread of learner {} cannot be started", j),
-             why,
-             "",
-             "Lower learners.per_device, or ask for a higher limit of processes"}));
-}
 
 template <class Exec>
 class Training {
@@ -75,7 +50,7 @@ class Training {
         schedule_(schedule_input(options, stream_)),
         gate_(options.learners, state == nullptr ? 0 : state->round, schedule_.rounds()),
         rendezvous_(options.learners),
-        progress_of_(static_cast<std::size_t>(options.learners)) {}
+        board_(options.learners, 0, false, {}) {}
 
   TrainingEnd run() {
     std::vector<std::thread> threads;
@@ -104,14 +79,8 @@ class Training {
     Evaluator<Exec> evaluator;
     std::unique_ptr<GradientListener> listener;
     AveragingRestart restart{false};
-  };
-
-  /// What a learner tells the others, read at rest. A cache line each.
-  struct alignas(64) LearnerProgress {
-    double loss_sum = 0;
-    double last_loss = 0;
-    std::int64_t round = 0;
-    bool restart_pending = false;
+    std::int64_t batch = 0;   // that comes next, where learners keep in step
+    std::int64_t rested = 0;  // tests and checkpoints up to this round are done
   };
 
   void run_guarded(int j) {
@@ -122,9 +91,7 @@ class Training {
       gate_.leave(j);
     } catch (...) {
       gate_.leave(j);
-      failure_.add(j,
-                   progress_of_[static_cast<std::size_t>(j)].round + 1,
-                   std::current_exception());
+      failure_.add(j, board_.round(j) + 1, std::current_exception());
       abort();
     }
   }
@@ -140,24 +107,52 @@ class Training {
   void run_learner(int j) {
     Worker worker = make_worker(j);
     start(worker);
-    for (std::int64_t t = state_.round + 1; gate_.enter(j, t); ++t) {
+    for (;;) {
+      const std::int64_t batch = next_batch(worker);
+      const std::int64_t t = batch / o_.learners + 1;
+      rest_before(worker, t);
+      if (!gate_.enter(j, t)) {
+        break;
+      }
       const RoundPlan round = schedule_.plan(t);
       const RestartDecision restart = worker.restart.next_round(round.restart);
       if (restart.before_round) {
         restart_averaging(worker);
       }
-      learn(worker, round);
+      learn(worker, round, batch);
       if (restart.after_round) {
         restart_averaging(worker);
-      }
-      if (round.test || round.checkpoint) {
-        rest(worker, round);
       }
       if (j == 0) {
         look_around(round);
       }
     }
+    gate_.leave(j);
     rest_before_leaving(worker);
+  }
+
+  /// Batch (t-1)k + j in learner j's round t; where learners go at their own pace,
+  /// whichever is next: a slow learner takes fewer.
+  std::int64_t next_batch(Worker& worker) {
+    if (is_asynchronous(o_.averaging.method)) {
+      return next_ticket_.fetch_add(1, std::memory_order_relaxed);
+    }
+    const std::int64_t batch = worker.batch;
+    worker.batch += o_.learners;
+    return batch;
+  }
+
+  /// All learners rest after each round before t that tests or saves. Every learner comes
+  /// here with growing t, so all meet after the same rounds, whatever their paces.
+  void rest_before(Worker& worker, std::int64_t t) {
+    for (std::int64_t r = worker.rested + 1; r < t; ++r) {
+      const RoundPlan round = schedule_.plan(r);
+      if (round.test || round.checkpoint) {
+        gate_.finish(worker.j, r);  // whoever has failed by then need not wait for more
+        rest(worker, round);
+      }
+    }
+    worker.rested = t - 1;
   }
 
   /// Keep the calling thread, learner j's, on its cores; false if that cannot be.
@@ -187,16 +182,23 @@ class Training {
     place_replica(worker.exec, layouts(), state_, worker.j, store_->replica(worker.j));
     worker.restart =
         AveragingRestart(restarts_averaging(o_.averaging), state_.restart_pending);
-    worker.listener = method_->make_listener(worker.j, worker.exec);
-    worker.learner.bind(store_->replica(worker.j), method_->weights(worker.j));
+    worker.batch = state_.round * o_.learners + worker.j;
+    worker.rested = state_.round;
     rendezvous_.arrive_and_wait([&] {
       method_->restore(worker.exec, state_.tensors, state_.round);
       state_.tensors.clear();
+      next_ticket_ = state_.round * o_.learners;
       if (!bound_) {
         observer_.not_bound();
       }
       watch_.restart();
     });
+    bind_weights(worker);
+  }
+
+  void bind_weights(Worker& worker) {
+    worker.listener = method_->make_listener(worker.j, worker.exec);
+    worker.learner.bind(store_->replica(worker.j), method_->weights(worker.j));
   }
 
   void make_common(Worker& worker) {
@@ -207,29 +209,31 @@ class Training {
         given_ != nullptr ? *given_ : initial_state(parameters_, statistics_, o_.seed);
     saved_round_ = state_.round;
     progress_round_ = state_.round;
-    state_.loss_sums.resize(static_cast<std::size_t>(o_.learners), 0.0);
-    for (std::size_t j = 0; j < progress_of_.size(); ++j) {
-      progress_of_[j].loss_sum = state_.loss_sums[j];
-      progress_of_[j].round = state_.round;
-      progress_of_[j].restart_pending = state_.restart_pending;
-    }
-    store_ = std::make_unique<ReplicaStore<Exec>>(
-        worker.exec, ReplicaSizes{o_.learners, parameters_.size(), statistics_.size()});
-    average_statistics_ = make_buffer(worker.exec,
-                                      "crossbow::average_statistics",
-                                      static_cast<std::size_t>(statistics_.size()));
-    method_ = make_averaging_method(worker.exec,
-                                    MethodOptions{o_.averaging, o_.optimizer.momentum},
-                                    *store_,
-                                    parameters_);
+    board_ = ProgressBoard(
+        o_.learners, state_.round, state_.restart_pending, state_.loss_sums);
+    const ReplicaSizes sizes{o_.learners, parameters_.size(), statistics_.size()};
+    store_ = std::make_unique<ReplicaStore<Exec>>(worker.exec, sizes);
+    average_statistics_ =
+        std::make_unique<AverageStatistics<Exec>>(worker.exec,
+                                                  o_.model.batch_norm,
+                                                  sizes,
+                                                  o_.training.batch,
+                                                  stream_.batches_per_epoch());
+    method_ = make_averaging_method(
+        worker.exec, method_options(o_, schedule_), *store_, parameters_);
     blocks_.resize(static_cast<std::size_t>(worker.evaluator.blocks()));
   }
 
   /// One round of one learner.
-  void learn(Worker& worker, const RoundPlan& round) {
+  void learn(Worker& worker, const RoundPlan& round, std::int64_t batch) {
     const std::int64_t t = round.rule.number;
-    const std::int64_t batch = (t - 1) * o_.learners + worker.j;
+    if (method_->begin_round(worker.j, worker.exec, round.rule)) {
+      bind_weights(worker);
+    }
     const double loss = worker.learner.compute_gradient(batch, worker.listener.get());
+    if (o_.optimizer.gradient_clip > 0) {
+      worker.learner.clip_gradient(o_.optimizer.gradient_clip);
+    }
     std::string bad = worker.learner.find_bad_forward();
     const RoundOutcome outcome = method_->finish_round(worker.j, worker.exec, round.rule);
     if (outcome != RoundOutcome::good && bad.empty()) {
@@ -242,11 +246,7 @@ class Training {
       give_up(worker, round, bad);
     }
     gate_.finish(worker.j, t);
-    LearnerProgress& progress = progress_of_[static_cast<std::size_t>(worker.j)];
-    progress.loss_sum += loss;
-    progress.last_loss = loss;
-    progress.round = t;
-    progress.restart_pending = worker.restart.pending();
+    board_.done(worker.j, t, loss, worker.restart.pending());
     observer_.round_done(worker.j, t, loss);
   }
 
@@ -281,10 +281,11 @@ class Training {
       state_.seconds += watch_.restart();
       prepare_average(worker.exec);
     });
+    measure_statistics(worker);
     if (round.test) {
       worker.evaluator.run(worker.exec,
                            method_->average(),
-                           as_span(average_statistics_),
+                           average_statistics_->span(),
                            worker.j,
                            o_.learners,
                            blocks_);
@@ -307,35 +308,45 @@ class Training {
   /// Whenever learners stop, what they have done is saved.
   void rest_before_leaving(Worker& worker) {
     rendezvous_.arrive_and_wait([&] {
-      const LearnerProgress& progress = progress_of_.front();
-      if (progress.round == saved_round_) {
+      // All have done the rounds that the gate let in.
+      const std::int64_t done = std::max(state_.round, gate_.last());
+      if (done == saved_round_) {
         return;
       }
-      if (progress.round > state_.round) {
+      if (done > state_.round) {
         state_.seconds += watch_.restart();
-        state_.round = progress.round;
-        state_.restart_pending = progress.restart_pending;
+        state_.round = done;
+        state_.restart_pending = board_.restart_pending();
         prepare_average(worker.exec);
       }
-      save(worker);
+      leaving_saves_ = true;
     });
+    if (leaving_saves_) {
+      measure_statistics(worker);
+      rendezvous_.arrive_and_wait([&] { save(worker); });
+    }
+  }
+
+  /// All learners together, where z's batch-norm statistics are not the mean of the
+  /// replicas'.
+  void measure_statistics(Worker& worker) {
+    if (average_statistics_->is_measured()) {
+      average_statistics_->measure(worker.learner, method_->average(), worker.j);
+      rendezvous_.arrive_and_wait(
+          [&] { average_statistics_->combine(worker.exec, *store_); });
+    }
   }
 
   /// z and its batch-norm statistics, in buffers of its own.
   void prepare_average(const Exec& exec) {
     method_->collect(exec);
-    if (statistics_.size() > 0) {
-      scaled_sum<Exec>(exec,
-                       1.0F / static_cast<float>(o_.learners),
-                       store_->all_statistics(),
-                       as_span(average_statistics_),
-                       store_->average_not_finite());
-      exec.fence("crossbow::average_statistics");
+    if (!average_statistics_->is_measured()) {
+      average_statistics_->average(exec, *store_);
     }
     CROSSBOW_VALIDATE(read_scalar<Exec>(exec, store_->average_not_finite()) == 0,
                       ExitCode::numbers,
                       {"the mean of the replicas is not finite",
-                       fmt::format("after round {}", progress_of_.front().round),
+                       fmt::format("after round {}", board_.round(0)),
                        "",
                        "Lower optimizer.learning_rate; the last checkpoint is as it was "
                        "before"});
@@ -375,21 +386,15 @@ class Training {
   ReplicaLayouts layouts() const { return {parameters_, statistics_}; }
 
   double take_train_loss(std::int64_t t) {
-    double sum = 0;
-    for (LearnerProgress& progress : progress_of_) {
-      sum += progress.loss_sum;
-      progress.loss_sum = 0;
-    }
-    return sum / static_cast<double>((t - state_.row_round) * o_.learners);
+    const std::int64_t batches = (t - state_.row_round) * o_.learners;
+    return board_.take_loss_sum() / static_cast<double>(batches);
   }
 
   void save(Worker& worker) {
     TrainingState state = state_;
-    for (std::size_t j = 0; j < progress_of_.size(); ++j) {
-      state.loss_sums[j] = progress_of_[j].loss_sum;
-    }
+    state.loss_sums = board_.loss_sums();
     collect_tensors<Exec>(
-        worker.exec, layouts(), *store_, *method_, as_span(average_statistics_), state);
+        worker.exec, layouts(), *store_, *method_, average_statistics_->span(), state);
     saved_round_ = state_.round;
     observer_.checkpoint(std::move(state));
   }
@@ -408,7 +413,7 @@ class Training {
     progress.epoch = schedule_.epochs_after(t);
     progress.epochs = schedule_.epochs_after(schedule_.rounds());
     progress.learners = o_.learners;
-    progress.loss = progress_of_.front().last_loss;
+    progress.loss = board_.last_loss(0);
     progress.images_per_second =
         static_cast<double>(schedule_.samples_after(t) -
                             schedule_.samples_after(progress_round_)) /
@@ -443,7 +448,8 @@ class Training {
   RoundSchedule schedule_;
   RoundGate gate_;
   Rendezvous rendezvous_;
-  std::vector<LearnerProgress> progress_of_;
+  ProgressBoard board_;
+  std::atomic<std::int64_t> next_ticket_{0};  // where learners go at their own pace
   std::atomic<bool> bound_{true};
 
   // Made by the last learner to be ready; afterwards changed at rest only.
@@ -452,7 +458,8 @@ class Training {
   std::int64_t saved_round_ = 0;  // of the newest checkpoint
   std::unique_ptr<ReplicaStore<Exec>> store_;
   std::unique_ptr<AveragingMethod<Exec>> method_;
-  Buffer<Exec> average_statistics_;
+  std::unique_ptr<AverageStatistics<Exec>> average_statistics_;
+  bool leaving_saves_ = false;
   std::vector<BlockResult> blocks_;
   Stopwatch watch_;
   bool target_reached_ = false;
@@ -465,11 +472,6 @@ class Training {
 };
 
 }  // namespace
-
-NetworkPlan plan_for(const ModelOptions& options, const SampleSet& samples) {
-  const Dataset& d = samples.data;
-  return plan_network(options, {d.h, d.w, d.c}, d.classes);
-}
 
 template <class Exec>
 TrainingEnd train(const TrainerOptions& options,

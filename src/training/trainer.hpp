@@ -31,6 +31,7 @@ struct TrainerOptions {
   KernelSet kernels = KernelSet::vendor;
   int learners = 1;
   int threads = 1;  // per learner
+  int devices = 1;  // that the learners are on, in order, as many on each
   bool bind = true;
   std::shared_ptr<const Topology> topology;  // of this machine
   Placement placement;                       // of `learners` with `threads` each

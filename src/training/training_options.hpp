@@ -8,13 +8,26 @@
 
 namespace crossbow {
 
-enum class SchedulePolicy { fixed, multistep };
+enum class SchedulePolicy {
+  fixed,
+  multistep,
+  step,
+  exponential,
+  inverse,
+  polynomial,
+  cosine
+};
 
 /// The learning rate as a function of epochs done (DESIGN 2, "Learning rate").
 struct ScheduleOptions {
   SchedulePolicy policy = SchedulePolicy::fixed;
   std::vector<double> steps;  // multistep: boundaries [epochs]
-  double gamma = 0.1;         // multistep: factor at each boundary
+  double gamma = 0.1;  // multistep, step, exponential: factor; inverse: coefficient
+  double size = 1;     // step: from one boundary to the next [epochs]
+  double power = 1;    // inverse, polynomial
+  double minimum = 0;  // cosine: the rate at the end
+  double warmup_epochs = 0;
+  double warmup_factor = 0.1;  // of the rate at the start of the warm-up
 
   bool operator==(const ScheduleOptions&) const = default;
 };
@@ -22,7 +35,9 @@ struct ScheduleOptions {
 struct OptimizerOptions {
   double learning_rate = 0.01;
   double momentum = 0.9;
+  bool nesterov = false;
   double weight_decay = 0;
+  double gradient_clip = 0;  // largest norm of a learner's gradient; 0: any
   ScheduleOptions schedule;
 
   bool operator==(const OptimizerOptions&) const = default;

@@ -1,0 +1,39 @@
+#include "training/trainer_setup.hpp"
+
+namespace crossbow {
+
+ScheduleInput schedule_input(const TrainerOptions& o, const BatchStream& stream) {
+  ScheduleInput input;
+  input.training = o.training;
+  input.optimizer = o.optimizer;
+  input.averaging = o.averaging;
+  input.checkpoint_epochs = o.checkpoint_epochs;
+  input.learners = o.learners;
+  input.samples_per_epoch = stream.samples_per_epoch();
+  return input;
+}
+
+NetworkOptions network_options(const TrainerOptions& o) {
+  NetworkOptions network;
+  network.batch = o.training.batch;
+  network.kernels = o.kernels;
+  network.seed = o.seed;
+  return network;
+}
+
+MethodOptions method_options(const TrainerOptions& o, const RoundSchedule& schedule) {
+  MethodOptions options;
+  options.averaging = o.averaging;
+  options.eta = o.optimizer.momentum;
+  options.devices = o.devices;
+  options.local_from_round = schedule.first_round_after(o.averaging.local_from_epoch);
+  options.clips = o.optimizer.gradient_clip > 0;
+  return options;
+}
+
+NetworkPlan plan_for(const ModelOptions& options, const SampleSet& samples) {
+  const Dataset& d = samples.data;
+  return plan_network(options, {d.h, d.w, d.c}, d.classes);
+}
+
+}  // namespace crossbow

@@ -1,0 +1,16 @@
+#pragma once
+// What the parts of a trainer are made from: its options, each in a part's own words.
+
+#include "averaging/averaging_method.hpp"
+#include "data/batch_stream.hpp"
+#include "model/network.hpp"
+#include "training/round_schedule.hpp"
+#include "training/trainer.hpp"
+
+namespace crossbow {
+
+ScheduleInput schedule_input(const TrainerOptions& o, const BatchStream& stream);
+NetworkOptions network_options(const TrainerOptions& o);
+MethodOptions method_options(const TrainerOptions& o, const RoundSchedule& schedule);
+
+}  // namespace crossbow
