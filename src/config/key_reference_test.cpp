@@ -45,9 +45,9 @@ TEST(KeyReference, WordsARow) {
            "| `batch` | integer | `32` | from 1 to 65536 | samples | Batch of each "
            "learner: a "
            "round takes this times the number of learners. |\n",
-           "| `gamma` | number | `0.1` | above 0 | | Factor of the learning rate at each "
-           "step. "
-           "Only with `policy = \"multistep\"`. |\n",
+           "| `minimum` | number | `0.0` | from 0 upwards | | The learning rate at the "
+           "end. "
+           "Only with `policy = \"cosine\"`. |\n",
            "| `size` | integer | must be given | from 1 to 4096 | pixels | Square "
            "window. Only "
            "with `max_pool` and `average_pool`. |\n",

@@ -1,30 +1,10 @@
 #include "config/key_table.hpp"
 
-#include <utility>
+#include "config/key_groups.hpp"
 
 namespace crossbow {
 
 namespace {
-
-using KeyBinding = Binding<RunConfig>;
-using KeyBindings = std::vector<KeyBinding>;
-
-constexpr double longest = 1e6;  // [epochs]
-
-template <class Access>
-KeyBinding key(KeySpec spec, Access access) {
-  return bind_key<RunConfig>(std::move(spec), access);
-}
-
-KeyBinding only_if(KeyBinding binding,
-                   std::function<bool(const RunConfig&)> applies,
-                   std::string condition,
-                   std::string decided_by) {
-  binding.applies = std::move(applies);
-  binding.condition = std::move(condition);
-  binding.decided_by = std::move(decided_by);
-  return binding;
-}
 
 KeyBindings run_keys() {
   return {
@@ -153,15 +133,32 @@ KeyBindings model_keys() {
 
 KeyBindings batch_norm_keys() {
   const EnumNames<BatchNormStatistics> statistics = {
-      {"average", BatchNormStatistics::average}};
+      {"average", BatchNormStatistics::average},
+      {"recompute", BatchNormStatistics::recompute}};
   return {
       bind_names<RunConfig>(
           {.section = "batch_norm",
            .key = "statistics",
-           .help = "Running statistics of the average model: the mean of the "
-                   "replicas' running means and variances."},
+           .help =
+               "Statistics of the average model: `average`, the mean of the "
+               "replicas' running means and variances, or `recompute`, measured before "
+               "each test by forward passes of it over `samples` training images."},
           statistics,
           [](auto& c) -> auto& { return c.model.batch_norm.statistics; }),
+      only_if(
+          key(
+              {.section = "batch_norm",
+               .key = "samples",
+               .type = KeyType::integer,
+               .range = at_least(1),
+               .unit = "samples",
+               .help = "Rounded up to whole batches, at most an epoch."},
+              [](auto& c) -> auto& { return c.model.batch_norm.samples; }),
+          [](const RunConfig& c) {
+            return c.model.batch_norm.statistics == BatchNormStatistics::recompute;
+          },
+          "with statistics = \"recompute\"",
+          "statistics"),
       key(
           {.section = "batch_norm",
            .key = "momentum",
@@ -214,154 +211,6 @@ KeyBindings training_keys() {
            .default_text = "none",
            .help = "Stop once the median of the last five test accuracies reaches it."},
           [](auto& c) -> auto& { return c.training.target_accuracy; }),
-  };
-}
-
-KeyBindings optimizer_keys() {
-  return {
-      key(
-          {.section = "optimizer",
-           .key = "learning_rate",
-           .type = KeyType::number,
-           .range = at_least(0),
-           .help = "Learning rate, before the schedule changes it."},
-          [](auto& c) -> auto& { return c.optimizer.learning_rate; }),
-      key(
-          {.section = "optimizer",
-           .key = "momentum",
-           .type = KeyType::number,
-           .range = from_to_below(0, 1),
-           .help = "Momentum of each learner: v = momentum v + gradient."},
-          [](auto& c) -> auto& { return c.optimizer.momentum; }),
-      key(
-          {.section = "optimizer",
-           .key = "weight_decay",
-           .type = KeyType::number,
-           .range = at_least(0),
-           .help =
-               "Factor of the weights that is added to the gradient, on every tensor."},
-          [](auto& c) -> auto& { return c.optimizer.weight_decay; }),
-  };
-}
-
-KeyBindings schedule_keys() {
-  const EnumNames<SchedulePolicy> policies = {{"fixed", SchedulePolicy::fixed},
-                                              {"multistep", SchedulePolicy::multistep}};
-  const auto multistep = [](const RunConfig& c) {
-    return c.optimizer.schedule.policy == SchedulePolicy::multistep;
-  };
-  const std::string condition = "with policy = \"multistep\"";
-  return {
-      bind_names<RunConfig>(
-          {.section = "optimizer.schedule",
-           .key = "policy",
-           .help = "`multistep`: times `gamma` at each of `steps`."},
-          policies,
-          [](auto& c) -> auto& { return c.optimizer.schedule.policy; }),
-      only_if(key(
-                  {.section = "optimizer.schedule",
-                   .key = "steps",
-                   .type = KeyType::number_list,
-                   .range = above_to(0, longest),
-                   .least_size = 1,
-                   .unit = "epochs",
-                   .default_text = "must be given",
-                   .help = "Where the rate changes, increasing; fractions are allowed."},
-                  [](auto& c) -> auto& { return c.optimizer.schedule.steps; }),
-              multistep,
-              condition,
-              "policy"),
-      only_if(key(
-                  {.section = "optimizer.schedule",
-                   .key = "gamma",
-                   .type = KeyType::number,
-                   .range = above(0),
-                   .help = "Factor of the learning rate at each step."},
-                  [](auto& c) -> auto& { return c.optimizer.schedule.gamma; }),
-              multistep,
-              condition,
-              "policy"),
-  };
-}
-
-KeyBinding alpha_key() {
-  const auto read = [](const DeckValue& value, RunConfig& config) {
-    AveragingOptions& averaging = config.averaging;
-    if (const auto* word = std::get_if<std::string>(&value)) {
-      averaging.alpha_rule =
-          *word == "1/k" ? AlphaRule::one_over_k : AlphaRule::automatic;
-    } else {
-      averaging.alpha_rule = AlphaRule::number;
-      averaging.alpha = std::get<double>(value);
-    }
-  };
-  const auto show = [](const RunConfig& config) {
-    switch (config.averaging.alpha_rule) {
-      case AlphaRule::automatic:
-        return toml_text("auto");
-      case AlphaRule::one_over_k:
-        return toml_text("1/k");
-      case AlphaRule::number:
-        break;
-    }
-    return toml_text(config.averaging.alpha);
-  };
-  return {
-      {.section = "averaging",
-       .key = "alpha",
-       .type = KeyType::number,
-       .range = above_to(0, 2),
-       .words = {"1/k", "auto"},
-       .help = "Share of a replica's distance from the average model that a correction "
-               "takes; "
-               "`\"auto\"` is 1/(k+1) for k learners. With averaging momentum m it must "
-               "satisfy alpha (k + 1 + m) < 2 (1 + m)."},
-      read,
-      show};
-}
-
-KeyBindings averaging_keys() {
-  const EnumNames<AveragingMethodName> methods = {{"sma", AveragingMethodName::sma},
-                                                  {"ssgd", AveragingMethodName::ssgd}};
-  return {
-      bind_names<RunConfig>(
-          {.section = "averaging",
-           .key = "method",
-           .help = "`sma`: synchronous model averaging; `ssgd`: the mean of the "
-                   "learners' gradients, which uses no other key of this "
-                   "section."},
-          methods,
-          [](auto& c) -> auto& { return c.averaging.method; }),
-      alpha_key(),
-      bind_or_word<RunConfig>(
-          {.section = "averaging",
-           .key = "momentum",
-           .type = KeyType::number,
-           .range = from_to_below(0, 1),
-           .help = "Momentum of the average model; `\"auto\"` is 0.9 where "
-                   "`optimizer.momentum` is 0, else 0.5."},
-          "auto",
-          std::optional<double>(),
-          [](auto& c) -> auto& { return c.averaging.momentum; }),
-      bind_or_word<RunConfig>(
-          {.section = "averaging",
-           .key = "period",
-           .type = KeyType::integer,
-           .range = at_least(1),
-           .unit = "rounds",
-           .help = "Rounds from one averaging to the next; `\"never\"`: only "
-                   "for tests, checkpoints and the end."},
-          "never",
-          std::int64_t{0},
-          [](auto& c) -> auto& { return c.averaging.period; }),
-      key(
-          {.section = "averaging",
-           .key = "restart",
-           .type = KeyType::boolean,
-           .help = "Set every replica to the average model where a step of the schedule "
-                   "changes "
-                   "the rate."},
-          [](auto& c) -> auto& { return c.averaging.restart; }),
   };
 }
 
@@ -435,7 +284,6 @@ const std::vector<KeyBinding>& key_table() {
                                     batch_norm_keys(),
                                     training_keys(),
                                     optimizer_keys(),
-                                    schedule_keys(),
                                     averaging_keys(),
                                     machine_keys(),
                                     checkpoint_keys()}) {

@@ -68,12 +68,8 @@ void check_name(InputDeck& deck, const RunOptions& run) {
   }
 }
 
-void check_schedule(InputDeck& deck, const ScheduleOptions& schedule) {
+void check_steps(InputDeck& deck, const ScheduleOptions& schedule) {
   const DeckTable& table = deck.table("optimizer.schedule");
-  if (table.failed("steps") || table.failed("policy") ||
-      schedule.policy != SchedulePolicy::multistep) {
-    return;
-  }
   if (schedule.steps.empty()) {
     deck.complain(table.place("policy"),
                   {"optimizer.schedule.steps is missing",
@@ -93,6 +89,39 @@ void check_schedule(InputDeck& deck, const ScheduleOptions& schedule) {
   }
 }
 
+void check_schedule(InputDeck& deck, const RunConfig& config) {
+  const ScheduleOptions& schedule = config.optimizer.schedule;
+  const DeckTable& table = deck.table("optimizer.schedule");
+  if (table.failed("policy")) {
+    return;
+  }
+  if (schedule.policy == SchedulePolicy::multistep && !table.failed("steps")) {
+    check_steps(deck, schedule);
+  }
+  // What is a fair factor at a step would end a training within few epochs here.
+  const bool needs_gamma = schedule.policy == SchedulePolicy::exponential ||
+                           schedule.policy == SchedulePolicy::inverse;
+  if (needs_gamma && table.find("gamma") == nullptr) {
+    deck.complain(table.place("policy"),
+                  {"optimizer.schedule.gamma is missing",
+                   "this policy has no usual value of it",
+                   {},
+                   "Give one, e.g. 0.9 with \"exponential\" or 0.01 with \"inverse\""});
+  }
+  const bool ends = schedule.policy == SchedulePolicy::polynomial ||
+                    schedule.policy == SchedulePolicy::cosine;
+  if (ends && !table.failed("warmup_epochs") &&
+      schedule.warmup_epochs >= config.training.epochs) {
+    deck.complain(
+        table.place("warmup_epochs"),
+        {"the warm-up leaves no epoch to the policy",
+         "optimizer.schedule.warmup_epochs = " + toml_text(schedule.warmup_epochs) +
+             " of training.epochs = " + toml_text(config.training.epochs),
+         {},
+         "Train longer or warm up for less"});
+  }
+}
+
 bool any_failed(const InputDeck& deck,
                 const std::vector<std::pair<const char*, const char*>>& keys) {
   return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
@@ -104,8 +133,7 @@ bool any_failed(const InputDeck& deck,
 /// Checked for one device; on several k is larger, and only the run knows it.
 void check_stability(InputDeck& deck, const RunConfig& config) {
   const AveragingOptions& averaging = config.averaging;
-  const bool averages =
-      averaging.method == AveragingMethodName::sma && averaging.period > 0;
+  const bool averages = pulls_by_alpha(averaging.method) && averaging.period > 0;
   const int k = config.learners.per_device;
   const double alpha = alpha_of(averaging, k);
   const double mu = averaging_momentum_of(averaging, config.optimizer.momentum);
@@ -130,6 +158,18 @@ void check_stability(InputDeck& deck, const RunConfig& config) {
                  "Give a smaller alpha or \"auto\""});
 }
 
+/// Relaxed atomic additions of many learners to one model are the host's (DESIGN 2.7).
+void check_hogwild(InputDeck& deck, const RunConfig& config) {
+  if (config.averaging.method == AveragingMethodName::hogwild &&
+      config.devices.backend == BackendName::cuda) {
+    deck.complain(deck.table("devices").place("backend"),
+                  {"averaging.method = \"hogwild\" cannot run on the cuda backend",
+                   "it is for the host's cores only",
+                   {},
+                   "Set devices.backend = \"host\", or another method"});
+  }
+}
+
 RunConfig config_of(InputDeck deck,
                     const std::string& name,
                     const std::vector<std::string>& overrides) {
@@ -144,8 +184,9 @@ RunConfig config_of(InputDeck deck,
   config.model.layers = read_layers(deck, config.model.batch_norm);
   complain_of_keys_without_effect(deck, config);
   check_name(deck, config.run);
-  check_schedule(deck, config.optimizer.schedule);
+  check_schedule(deck, config);
   check_stability(deck, config);
+  check_hogwild(deck, config);
   deck.throw_complaints();
   if (config.run.output.empty()) {
     config.run.output = "output/" + config.run.name;

@@ -8,15 +8,14 @@
 
 #include "base/error.hpp"
 
-#include "config/effective_deck.hpp"
 #include "config/key_table.hpp"
+#include "config/testing.hpp"
 
 namespace crossbow {
 namespace {
 
-RunConfig parse(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return parse_run_config(text, "some/d.toml", overrides);
-}
+using testing::full_deck;
+using testing::parse;
 
 std::string complaints(const std::string& text,
                        const std::vector<std::string>& overrides = {}) {
@@ -38,54 +37,6 @@ TEST(RunConfig, AnEmptyDeckHasTheDefaults) {
   EXPECT_EQ(config, expected);
 }
 
-/// A deck with every key of a named network, none at its default.
-constexpr const char* full_deck = R"(
-[run]
-name = "trial 7"
-output = "/tmp/x"
-seed = 9223372036854775807
-time_limit = 3600
-[data]
-train = "a.h5"
-test = "b.h5"
-shuffle = false
-mean = 0.25
-std = 0.5
-[model]
-name = "mlp"
-hidden = [64, 32]
-dropout = 0.5
-[batch_norm]
-statistics = "average"
-momentum = 0.2
-epsilon = 0.001
-[training]
-batch = 65536
-epochs = 0.5
-test_every = 0.25
-target_accuracy = 1
-[optimizer]
-learning_rate = 0
-momentum = 0
-weight_decay = 1e-4
-schedule = {policy = "multistep", steps = [1, 2.5], gamma = 0.3}
-[averaging]
-method = "ssgd"
-alpha = 0.125
-momentum = 0.75
-period = 4
-restart = false
-[learners]
-per_device = 3
-threads = 2
-[devices]
-backend = "host"
-bind = false
-[checkpoint]
-every_epochs = 1.5
-keep = 7
-)";
-
 RunConfig full_config() {
   RunConfig c;
   c.run = {"trial 7", "/tmp/x", 9223372036854775807u, 3600.0};
@@ -93,9 +44,11 @@ RunConfig full_config() {
   c.model.name = "mlp";
   c.model.hidden = {64, 32};
   c.model.dropout = 0.5;
-  c.model.batch_norm = {BatchNormStatistics::average, 0.2, 0.001};
+  c.model.batch_norm = {BatchNormStatistics::recompute, 77, 0.2, 0.001};
   c.training = {65536, 0.5, 0.25, 1.0};
-  c.optimizer = {0, 0, 1e-4, {SchedulePolicy::multistep, {1, 2.5}, 0.3}};
+  c.optimizer = {0, 0, true, 1e-4, 1.5, {SchedulePolicy::multistep, {1, 2.5}, 0.3}};
+  c.optimizer.schedule.warmup_epochs = 0.25;
+  c.optimizer.schedule.warmup_factor = 0.5;
   c.averaging = {AveragingMethodName::ssgd, AlphaRule::number, 0.125, 0.75, 4, false};
   c.learners = {3, 2, false};
   c.devices = {BackendName::host};
@@ -109,15 +62,29 @@ TEST(RunConfig, EveryKeySetsItsOption) {
   EXPECT_EQ(config, full_config());
 }
 
+TEST(RunConfig, KeysOfOtherPoliciesAndMethodsSetTheirOptions) {
+  const auto schedule = [](const std::string& text) {
+    return parse("[optimizer.schedule]\npolicy = " + text).optimizer.schedule;
+  };
+  EXPECT_EQ(schedule("\"step\"\nsize = 2.5\ngamma = 0.3\n").size, 2.5);
+  EXPECT_EQ(schedule("\"step\"\nsize = 2.5\ngamma = 0.3\n").gamma, 0.3);
+  EXPECT_EQ(schedule("\"inverse\"\ngamma = 0.3\npower = 0.75\n").power, 0.75);
+  EXPECT_EQ(schedule("\"cosine\"\nminimum = 1e-4\n").minimum, 1e-4);
+  const RunConfig config =
+      parse("[averaging]\nmethod = \"post_local_sgd\"\nlocal_from_epoch = 2.5\n");
+  EXPECT_EQ(config.averaging.local_from_epoch, 2.5);
+}
+
 TEST(RunConfig, TheFullDeckHasNoKeyAtItsDefault) {
   // Guards the test above: a key that is not in the full deck, or sets nothing, shows
   // here.
   const RunConfig defaults;
   const RunConfig full = parse(full_deck);
   for (const Binding<RunConfig>& binding : key_table()) {
-    if (binding.spec.key != "statistics") {  // has one value only
-      EXPECT_NE(binding.show(full), binding.show(defaults)) << binding.spec.key;
+    if (binding.applies && !binding.applies(full)) {
+      continue;
     }
+    EXPECT_NE(binding.show(full), binding.show(defaults)) << binding.spec.key;
   }
 }
 
@@ -189,6 +156,10 @@ TEST(RunConfig, RangesTakeTheirEndsAndNothingBeyond) {
       {"optimizer", "momentum = 0", "momentum = -0.1"},
       {"optimizer", "momentum = 0.999", "momentum = 1"},
       {"optimizer", "weight_decay = 0", "weight_decay = -1e-9"},
+      {"optimizer", "gradient_clip = 0", "gradient_clip = -1e-9"},
+      {"averaging",
+       "method = \"post_local_sgd\"\nlocal_from_epoch = 0",
+       "method = \"post_local_sgd\"\nlocal_from_epoch = -1"},
       {"optimizer.schedule", multistep + "steps = [0.1]", multistep + "steps = [0]"},
       {"optimizer.schedule",
        multistep + "steps = [1000000]",
@@ -196,6 +167,19 @@ TEST(RunConfig, RangesTakeTheirEndsAndNothingBeyond) {
       {"optimizer.schedule",
        multistep + "steps = [1]\ngamma = 1e-9",
        multistep + "steps = [1]\ngamma = 0"},
+      {"optimizer.schedule",
+       "policy = \"step\"\nsize = 0.1",
+       "policy = \"step\"\nsize = 0"},
+      {"optimizer.schedule",
+       "policy = \"polynomial\"\npower = 0.1",
+       "policy = \"polynomial\"\npower = 0"},
+      {"optimizer.schedule",
+       "policy = \"cosine\"\nminimum = 0",
+       "policy = \"cosine\"\nminimum = -1"},
+      {"optimizer.schedule", "warmup_epochs = 0.5", "warmup_epochs = -1"},
+      {"optimizer.schedule",
+       "warmup_epochs = 0.5\nwarmup_factor = 1",
+       "warmup_epochs = 0.5\nwarmup_factor = 1.1"},
       {"averaging", "alpha = 1e-9", "alpha = 0"},
       {"averaging", "method = \"ssgd\"\nalpha = 2", "method = \"ssgd\"\nalpha = 2.001"},
       {"averaging", "momentum = 0", "momentum = -0.1"},
@@ -280,7 +264,16 @@ TEST(RunConfig, AlphaMustBeStable) {
 TEST(RunConfig, AlphaIsNotCheckedWhereNothingIsAveragedOrItsPartsAreWrong) {
   const std::string bad = "[learners]\nper_device = 2\n[averaging]\nalpha = 1.5\n";
   EXPECT_NE(complaints(bad), "no error");
-  EXPECT_EQ(complaints(bad + "method = \"ssgd\"\n"), "no error");
+  for (const std::string method : {"ssgd", "local_sgd", "polyak_ruppert", "reference"}) {
+    EXPECT_EQ(complaints(bad + "method = \"" + method + "\"\n"), "no error");
+  }
+  // Elastic averaging has no momentum: 0.7 x 3 is over 2, which sma's 0.5 would bear.
+  for (const std::string method : {"easgd", "easgd_async"}) {
+    const std::string text =
+        "[learners]\nper_device = 2\n[averaging]\nmethod = \"" + method + "\"\nalpha = ";
+    EXPECT_NE(complaints(text + "0.7\n"), "no error");
+    EXPECT_EQ(complaints(text + "0.6\n"), "no error");
+  }
   EXPECT_EQ(complaints(bad + "period = \"never\"\n"), "no error");
   EXPECT_EQ(complaints("[learners]\nper_device = -4\n[averaging]\nalpha = 1.5\n"),
             "learners.per_device is the integer -4 (out of range, d.toml:2:14). Give an "
@@ -308,12 +301,58 @@ TEST(RunConfig, MultistepNeedsStepsThatIncrease) {
             "of one or more numbers above 0 up to 1000000");
 }
 
+TEST(RunConfig, ExponentialAndInverseNeedTheirGamma) {
+  for (const std::string policy : {"exponential", "inverse"}) {
+    const std::string text = "[optimizer.schedule]\npolicy = \"" + policy + "\"\n";
+    EXPECT_EQ(
+        complaints(text),
+        "optimizer.schedule.gamma is missing (this policy has no usual value of it, "
+        "d.toml:2:10). Give one, e.g. 0.9 with \"exponential\" or 0.01 with "
+        "\"inverse\"");
+    EXPECT_EQ(complaints(text + "gamma = 0.5\n"), "no error");
+  }
+}
+
+TEST(RunConfig, AWarmUpLeavesSomethingToTheTraining) {
+  const std::string text = "[training]\nepochs = 3\n[optimizer.schedule]\npolicy = ";
+  const std::string warmup = "\nwarmup_epochs = 3\n";
+  for (const std::string policy : {"\"cosine\"", "\"polynomial\""}) {
+    EXPECT_EQ(
+        complaints(text + policy + warmup),
+        "the warm-up leaves no epoch to the policy (optimizer.schedule.warmup_epochs "
+        "= 3.0 of training.epochs = 3.0, d.toml:5:17). Train longer or warm up for "
+        "less");
+    EXPECT_EQ(complaints(text + policy + "\nwarmup_epochs = 2.5\n"), "no error");
+  }
+  EXPECT_EQ(complaints(text + "\"fixed\"" + warmup), "no error");
+}
+
+TEST(RunConfig, HogwildIsForTheHost) {
+  const std::string text = "[averaging]\nmethod = \"hogwild\"\n[devices]\nbackend = ";
+  EXPECT_EQ(
+      complaints(text + "\"cuda\"\n"),
+      "averaging.method = \"hogwild\" cannot run on the cuda backend (it is for the "
+      "host's cores only, d.toml:4:11). Set devices.backend = \"host\", or another "
+      "method");
+  EXPECT_EQ(complaints(text + "\"host\"\n"), "no error");
+  EXPECT_EQ(complaints(text + "\"auto\"\n"), "no error");
+}
+
 TEST(RunConfig, KeysWithoutEffectAreRefused) {
   EXPECT_EQ(complaints("[optimizer.schedule]\nsteps = [1]\ngamma = 0.5\n"),
             "optimizer.schedule.steps has no effect (only with policy = \"multistep\", "
             "d.toml:2:9). Remove it\n"
             "optimizer.schedule.gamma has no effect (only with policy = \"multistep\", "
-            "d.toml:3:9). Remove it");
+            "\"step\", \"exponential\" or \"inverse\", d.toml:3:9). Remove it");
+  EXPECT_EQ(
+      complaints("[optimizer.schedule]\npolicy = \"cosine\"\nsize = 2\npower = 2\n"
+                 "warmup_factor = 0.5\n"),
+      "optimizer.schedule.size has no effect (only with policy = \"step\", "
+      "d.toml:3:8). Remove it\n"
+      "optimizer.schedule.power has no effect (only with policy = \"inverse\" or "
+      "\"polynomial\", d.toml:4:9). Remove it\n"
+      "optimizer.schedule.warmup_factor has no effect (only with warmup_epochs above "
+      "0, d.toml:5:17). Remove it");
   EXPECT_EQ(
       complaints("[model]\nhidden = [3]\n"),
       "model.hidden has no effect (only with name = \"mlp\", d.toml:2:10). Remove it");
@@ -334,7 +373,9 @@ TEST(RunConfig, AWrongNameCausesNoFurtherComplaint) {
   EXPECT_EQ(
       complaints("[optimizer.schedule]\npolicy = \"steps\"\nsteps = [2, 1]\n"),
       "optimizer.schedule.policy is the string \"steps\" (unknown, d.toml:2:10). Give "
-      "\"fixed\" or \"multistep\"");
+      "\"fixed\", \"multistep\", \"step\", \"exponential\", \"inverse\", \"polynomial\" "
+      "or "
+      "\"cosine\"; did you mean \"step\"?");
 }
 
 TEST(RunConfig, OverridesReachNestedKeys) {
@@ -348,106 +389,6 @@ TEST(RunConfig, OverridesReachNestedKeys) {
   EXPECT_EQ(config.optimizer.learning_rate, 1.0);
   EXPECT_EQ(config.averaging.alpha_rule, AlphaRule::one_over_k);
   EXPECT_EQ(config.training.batch, 2);
-}
-
-RunConfig without_places(RunConfig config) {
-  for (LayerOptions& layer : config.model.layers) {
-    layer.where.clear();
-  }
-  return config;
-}
-
-void expect_round_trip(const RunConfig& config) {
-  const RunConfig again = parse_run_config(config.effective_deck, "again.toml", {});
-  EXPECT_EQ(without_places(again), without_places(config)) << config.effective_deck;
-}
-
-TEST(EffectiveDeck, ReadsBackAsTheSameConfiguration) {
-  expect_round_trip(parse(""));
-  expect_round_trip(parse(full_deck));
-  expect_round_trip(
-      parse("[averaging]\nalpha = \"1/k\"\nperiod = \"never\"\n"
-            "[data]\ntrain = \"a \\\"b\\\" \\\\c\\n\"\n"
-            "[optimizer]\nlearning_rate = 0.1234567890123456\n"));
-}
-
-TEST(EffectiveDeck, HasEveryKeyWithItsValueOrWhyItHasNone) {
-  const std::string text = parse("[training]\nbatch = 16\n").effective_deck;
-  for (const std::string line :
-       {"[training]\nbatch = 16\nepochs = 1.0\ntest_every = 1.0\n"
-        "# target_accuracy: none\n",
-        "[optimizer.schedule]\npolicy = \"fixed\"\n"
-        "# steps: only with policy = \"multistep\"\n",
-        "# mean: the training set's own\n",
-        "# hidden: only with name = \"mlp\"\n",
-        "alpha = \"auto\"\nmomentum = \"auto\"\nperiod = 1\n"}) {
-    EXPECT_NE(text.find(line), std::string::npos) << line << text;
-  }
-  for (const Binding<RunConfig>& binding : key_table()) {
-    const std::string& key = binding.spec.key;
-    EXPECT_TRUE(text.find("\n" + key + " = ") != std::string::npos ||
-                text.find("\n# " + key + ": ") != std::string::npos)
-        << key;
-  }
-}
-
-std::string difference(const std::string& first, const std::string& second) {
-  const auto found = training_difference(parse(first), parse(second));
-  return found ? found->key + ": " + found->first + ", " + found->second : "none";
-}
-
-TEST(TrainingDifference, IsOfWhatIsComputedAndNotOfHowLongOrWhere) {
-  EXPECT_EQ(difference(full_deck, full_deck), "none");
-  EXPECT_EQ(difference("",
-                       "[run]\nname = \"x\"\noutput = \"y\"\ntime_limit = 7\n"
-                       "[data]\ntrain = \"elsewhere\"\n"
-                       "[training]\nepochs = 5\ntest_every = 0.5\n"
-                       "[learners]\nthreads = 1\n[checkpoint]\nkeep = 9\n"),
-            "none");
-  EXPECT_EQ(difference("", "[optimizer]\nmomentum = 0.5\n"),
-            "optimizer.momentum: 0.9, 0.5");
-  EXPECT_EQ(difference("[run]\nseed = 2\n", ""), "run.seed: 2, 1");
-  EXPECT_EQ(difference("", "[data]\nshuffle = false\n"), "data.shuffle: true, false");
-  EXPECT_EQ(difference("", "[learners]\nper_device = 2\n"), "learners.per_device: 1, 2");
-  EXPECT_EQ(difference("", "[model]\nname = \"mlp\"\n"),
-            "model.name: \"lenet\", \"mlp\"");
-  EXPECT_EQ(difference("", "[optimizer.schedule]\npolicy = \"multistep\"\nsteps = [1]\n"),
-            "optimizer.schedule.policy: \"fixed\", \"multistep\"");
-  const std::string linear = "[[model.layer]]\ntype = \"linear\"\nunits = ";
-  EXPECT_EQ(difference(linear + "10\n", linear + "10\n"), "none");
-  EXPECT_NE(difference(linear + "10\n", linear + "11\n"), "none");
-}
-
-TEST(Decks, InInputsAreValid) {
-  const std::filesystem::path inputs =
-      std::filesystem::path(CROSSBOW_SOURCE_DIR) / "inputs";
-  int count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(inputs)) {
-    if (entry.path().extension() == ".toml") {
-      SCOPED_TRACE(entry.path().string());
-      ++count;
-      RunConfig config;
-      ASSERT_NO_THROW(config = read_run_config(entry.path().string(), {}));
-      EXPECT_EQ(config.run.name, entry.path().stem().string());
-      EXPECT_TRUE(config.data.mean && config.data.std);
-      EXPECT_EQ(config.learners.per_device, 2);
-      expect_round_trip(config);
-    }
-  }
-  EXPECT_GE(count, 5);
-}
-
-TEST(Decks, AFileThatIsMissingIsAnErrorOfUsage) {
-  try {
-    read_run_config("no/such/deck.toml", {});
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), ExitCode::usage);
-    EXPECT_STREQ(
-        error.what(),
-        "cannot read the deck no/such/deck.toml (No such file or directory). Give the "
-        "path of a TOML file");
-  }
 }
 
 }  // namespace

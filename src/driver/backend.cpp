@@ -51,7 +51,9 @@ void settle_backend(const RunConfig& config, char** argv) {
          "Run it with the program crossbow"});
     return;
   }
-  if (wanted == BackendName::host) {
+  // Hogwild is the host's; the deck's check has seen to "cuda".
+  if (wanted == BackendName::host ||
+      config.averaging.method == AveragingMethodName::hogwild) {
     return;
   }
   const CudaDevices devices = count_cuda_devices();

@@ -52,13 +52,14 @@ json data_record(const Dataset& data) {
 /// alpha, mu and the largest rate x curvature at which they are stable (DESIGN 2.1).
 json averaging_record(const TrainerOptions& o) {
   const double eta = o.optimizer.momentum;
-  if (o.averaging.method == AveragingMethodName::ssgd) {
-    return {{"method", "ssgd"}};
+  const std::string_view method = averaging_method_name(o.averaging.method);
+  if (!pulls_by_alpha(o.averaging.method)) {
+    return {{"method", method}};
   }
   const double alpha = alpha_of(o.averaging, o.learners);
   const double mu = averaging_momentum_of(o.averaging, eta);
   const StabilityOptions stability = {eta, mu, alpha, o.learners, o.averaging.period};
-  return {{"method", "sma"},
+  return {{"method", method},
           {"alpha", alpha},
           {"momentum", mu},
           {"stability_limit", stability_limit(stability)}};

@@ -1,0 +1,73 @@
+#pragma once
+// What the tests of decks share.
+
+#include <string>
+#include <vector>
+
+#include "config/run_config.hpp"
+
+namespace crossbow::testing {
+
+inline RunConfig parse(const std::string& text,
+                       const std::vector<std::string>& overrides = {}) {
+  return parse_run_config(text, "some/d.toml", overrides);
+}
+
+/// A deck with every key of a named network, none at its default.
+inline constexpr const char* full_deck = R"(
+[run]
+name = "trial 7"
+output = "/tmp/x"
+seed = 9223372036854775807
+time_limit = 3600
+[data]
+train = "a.h5"
+test = "b.h5"
+shuffle = false
+mean = 0.25
+std = 0.5
+[model]
+name = "mlp"
+hidden = [64, 32]
+dropout = 0.5
+[batch_norm]
+statistics = "recompute"
+samples = 77
+momentum = 0.2
+epsilon = 0.001
+[training]
+batch = 65536
+epochs = 0.5
+test_every = 0.25
+target_accuracy = 1
+[optimizer]
+learning_rate = 0
+momentum = 0
+nesterov = true
+gradient_clip = 1.5
+weight_decay = 1e-4
+
+[optimizer.schedule]
+policy = "multistep"
+steps = [1, 2.5]
+gamma = 0.3
+warmup_epochs = 0.25
+warmup_factor = 0.5
+[averaging]
+method = "ssgd"
+alpha = 0.125
+momentum = 0.75
+period = 4
+restart = false
+[learners]
+per_device = 3
+threads = 2
+[devices]
+backend = "host"
+bind = false
+[checkpoint]
+every_epochs = 1.5
+keep = 7
+)";
+
+}  // namespace crossbow::testing
