@@ -121,6 +121,7 @@ void read_parameters(Attributes attributes, OracleCase& oracle) {
   oracle.seed = attributes.integer("seed", 0);
   oracle.iterations = attributes.integer("iterations", 1);
   oracle.learners = attributes.integer("k", 1);
+  oracle.devices = attributes.integer("devices", 1);
   oracle.batch = attributes.integer("batch", 1);
   oracle.period = attributes.integer("period", 1);
   oracle.drop_at = attributes.integer("drop_at", 0);

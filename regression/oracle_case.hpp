@@ -23,6 +23,7 @@ struct OracleCase {
   std::string layers;  // [[model.layer]] tables of a deck
   std::string method;
   std::int64_t seed = 0, iterations = 1, learners = 1, batch = 1, period = 1;
+  std::int64_t devices = 1;  // with learners/devices learners each, in order
   std::int64_t drop_at = 0;  // first iteration with rate * drop; 0: never
   double rate = 0, drop = 0, momentum = 0, weight_decay = 0;
   double alpha = 0, averaging_momentum = 0;
