@@ -42,6 +42,7 @@ class CommandLine {
     add_import();
     add_evaluate();
     add_export();
+    add_compare();
   }
 
   CLI::App& app() { return app_; }
@@ -128,6 +129,23 @@ class CommandLine {
     command->callback([this] { status_ = export_command(export_); });
   }
 
+  void add_compare() {
+    CLI::App* command =
+        app_.add_subcommand("compare",
+                            "compare runs with a regression case: the median over runs, "
+                            "band by band; exit status 1 if one is not kept");
+    command->add_option("runs", compare_.runs, "folders of runs, then the case's folder")
+        ->required()
+        ->expected(2, -1);
+    command->add_option(
+        "--renew", compare_.renew, "make the runs the case's reference, for this reason");
+    command->callback([this] {
+      compare_.reference = compare_.runs.back();
+      compare_.runs.pop_back();
+      status_ = compare_command(compare_);
+    });
+  }
+
   CLI::App app_{"Crossbow: trains deep networks with small batches on one node"};
   char** argv_;
   int status_ = 0;
@@ -138,6 +156,7 @@ class CommandLine {
   ImportRequest import_;
   EvaluateRequest evaluate_;
   ExportRequest export_;
+  CompareRequest compare_;
 };
 
 }  // namespace

@@ -38,6 +38,12 @@ struct ExportRequest {
   std::string checkpoint, file;
 };
 
+struct CompareRequest {
+  std::vector<std::string> runs;  // folders of runs, or their history.csv
+  std::string reference;          // folder of a regression case
+  std::string renew;              // why the runs become the reference; empty: compare
+};
+
 int run_command(const RunRequest& request, char** argv);
 int bench_command(const BenchRequest& request, char** argv);
 int check_command(const DeckRequest& request);
@@ -45,5 +51,7 @@ int keys_command(const std::string& file);
 int import_command(const ImportRequest& request);
 int evaluate_command(const EvaluateRequest& request);
 int export_command(const ExportRequest& request);
+/// 0 if all bands are kept, else 1.
+int compare_command(const CompareRequest& request);
 
 }  // namespace crossbow

@@ -52,10 +52,9 @@ EvaluationResult evaluate_average(const NetworkPlan& plan,
   const Host exec = make_instance<Host>(1);
   Evaluator<Host> evaluator(exec, plan, samples, KernelSet::vendor, nullptr);
   const auto load = [&](const ParameterLayout& layout, const std::string& prefix) {
-    std::vector<float> values(static_cast<std::size_t>(layout.size()));
-    layout.pack(tensors, prefix, values);
-    Buffer<Host> buffer = make_buffer(exec, "crossbow::evaluated_model", values.size());
-    to_device<Host, float>(exec, values, as_span(buffer));
+    Buffer<Host> buffer = make_buffer(
+        exec, "crossbow::evaluated_model", static_cast<std::size_t>(layout.size()));
+    load_vector<Host>(exec, layout, prefix, tensors, as_span(buffer));
     return buffer;
   };
   const Buffer<Host> weights = load(evaluator.network().parameters(), "average/");
