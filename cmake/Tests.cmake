@@ -55,6 +55,20 @@ foreach(file IN LISTS crossbow_oracle_files)
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" ENVIRONMENT "${crossbow_test_environment}")
 endforeach()
 
+# Regression cases: a deck, bands and a reference each. Those with a file `slow` are for the night.
+file(GLOB crossbow_cases CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/regression/cases/*/case.toml")
+foreach(file IN LISTS crossbow_cases)
+  get_filename_component(folder "${file}" DIRECTORY)
+  get_filename_component(case "${folder}" NAME)
+  set(labels regression)
+  if(EXISTS "${folder}/slow")
+    set(labels "regression;slow")
+  endif()
+  add_test(NAME regression.${case} COMMAND "${PROJECT_SOURCE_DIR}/scripts/regression" "${folder}")
+  set_tests_properties(regression.${case} PROPERTIES LABELS "${labels}" TIMEOUT 3600
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" ENVIRONMENT "${crossbow_test_environment}")
+endforeach()
+
 # The tests of the scripts are shell scripts; status 77 means that this machine cannot run one.
 file(GLOB crossbow_script_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/scripts/tests/*.sh")
 foreach(file IN LISTS crossbow_script_tests)
