@@ -28,17 +28,18 @@ RoundOutcome LocalSgd<Exec>::finish_round(int j,
     return good ? RoundOutcome::good : RoundOutcome::bad_here;
   }
   if (!good) {
-    bad_.store(true, std::memory_order_relaxed);  // the rendezvous orders it
+    bad_round_.store(round.number,
+                     std::memory_order_relaxed);  // the rendezvous orders it
   }
   rendezvous_.arrive_and_wait();
-  if (bad_.load(std::memory_order_relaxed)) {
+  if (bad_round_.load(std::memory_order_relaxed) == round.number) {
     return good ? RoundOutcome::bad_somewhere : RoundOutcome::bad_here;
   }
   if (!average_own_share(j, exec)) {
-    bad_.store(true, std::memory_order_relaxed);
+    bad_round_.store(round.number, std::memory_order_relaxed);
   }
   rendezvous_.arrive_and_wait();
-  if (bad_.load(std::memory_order_relaxed)) {
+  if (bad_round_.load(std::memory_order_relaxed) == round.number) {
     return RoundOutcome::bad_somewhere;  // the mean itself overflows
   }
   // Nobody writes z again before all have come to the next averaging, and so copied this.

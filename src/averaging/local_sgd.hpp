@@ -42,7 +42,10 @@ class LocalSgd final : public AveragingMethod<Exec> {
   const ParameterLayout& layout_;
   std::int64_t period_;  // 0: never
   Buffer<Exec> z_;
-  std::atomic<bool> bad_{false};  // some learner's step has a NaN or Inf
+  // The round in which something has a NaN or Inf. A number, since a learner that is
+  // still in the last averaging round must not take what another meets in the next for
+  // its own.
+  std::atomic<std::int64_t> bad_round_{0};
   Rendezvous rendezvous_;
 };
 

@@ -23,21 +23,21 @@ namespace {
 
 constexpr double endless = 1e6;  // [epochs]: the observer stops the run
 
-/// Lets a run warm up, then takes the rounds of learner 0 in each of several windows of
-/// time.
+/// Lets a run warm up, then takes the rounds in each of several windows of time, as
+/// learner 0 sees them: where learners go at their own pace, those that others did count
+/// as well.
 class ThroughputObserver final : public TrainingObserver {
  public:
   ThroughputObserver(double window, int windows) : window_(window), windows_(windows) {}
 
-  void round_done(int j, std::int64_t, double) override {
+  void round_done(int j, std::int64_t t, double) override {
     if (j != 0 || done()) {
       return;
     }
-    ++rounds_;
     const double seconds = watch_.seconds();
     if (seconds >= window_) {
-      rates_.push_back(static_cast<double>(rounds_) / seconds);
-      rounds_ = 0;
+      rates_.push_back(static_cast<double>(t - begin_) / seconds);
+      begin_ = t;
       watch_.restart();
     }
   }
@@ -56,7 +56,7 @@ class ThroughputObserver final : public TrainingObserver {
 
   double window_;
   int windows_;
-  std::int64_t rounds_ = 0;
+  std::int64_t begin_ = 0;  // the window's first round
   Stopwatch watch_;
   std::vector<double> rates_;
 };

@@ -161,12 +161,45 @@ inline TrainerOptions ssgd_run(int k) {
   return options;
 }
 
+/// Another method in the deck of sma_run.
+inline TrainerOptions run_of(AveragingMethodName method, int k, std::int64_t period = 1) {
+  TrainerOptions options = sma_run(k, period);
+  options.averaging.method = method;
+  options.averaging.local_from_epoch = 0.5;
+  options.devices = method == AveragingMethodName::reference && k % 2 == 0 ? 2 : 1;
+  return options;
+}
+
+inline TrainerOptions clipped(TrainerOptions options) {
+  options.optimizer.gradient_clip = 0.5;
+  options.optimizer.nesterov = true;
+  return options;
+}
+
 /// The options of every kind of run that ends bitwise the same, with a name for messages.
 inline std::vector<std::pair<std::string, TrainerOptions>> all_methods(int k) {
+  using Name = AveragingMethodName;
   return {{"sma", sma_run(k)},
           {"sma, period 3", sma_run(k, 3)},
           {"sma, period never", sma_run(k, 0)},
-          {"ssgd", ssgd_run(k)}};
+          {"sma, clipped", clipped(sma_run(k))},
+          {"easgd", run_of(Name::easgd, k)},
+          {"ssgd", ssgd_run(k)},
+          {"ssgd, clipped", clipped(ssgd_run(k))},
+          {"local_sgd, period 3", run_of(Name::local_sgd, k, 3)},
+          {"post_local_sgd, period 2", run_of(Name::post_local_sgd, k, 2)},
+          {"polyak_ruppert", run_of(Name::polyak_ruppert, k)},
+          {"reference, period 2", run_of(Name::reference, k, 2)}};
+}
+
+/// Those in which learners go at their own pace.
+inline std::vector<std::pair<std::string, TrainerOptions>> asynchronous_methods(int k) {
+  using Name = AveragingMethodName;
+  return {{"easgd_async", run_of(Name::easgd_async, k)},
+          {"easgd_async, period 3", run_of(Name::easgd_async, k, 3)},
+          {"downpour", run_of(Name::downpour, k)},
+          {"downpour, period 3", run_of(Name::downpour, k, 3)},
+          {"hogwild", run_of(Name::hogwild, k)}};
 }
 
 /// A checkpoint after each round.
