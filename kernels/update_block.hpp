@@ -28,11 +28,13 @@ KOKKOS_INLINE_FUNCTION std::uint32_t larger(std::uint32_t a, std::uint32_t b) {
   return a > b ? a : b;
 }
 
-/// Set the flag if `top`, the largest magnitude of a block, is not finite.
+/// Set the flag if `top`, the largest magnitude of a block, is not finite. Several learners
+/// may set the same one (Kokkos::atomic_store reads the value before it, not atomically).
 template <class Exec>
 KOKKOS_INLINE_FUNCTION void raise(std::uint32_t top, const NotFiniteFlag<Exec>& flag) {
   if (top >= infinity_bits) {
-    Kokkos::atomic_store(flag.data(), 1U);
+    KOKKOS_IF_ON_HOST((__atomic_store_n(flag.data(), 1U, __ATOMIC_RELAXED);))
+    KOKKOS_IF_ON_DEVICE((Kokkos::atomic_store(flag.data(), 1U);))
   }
 }
 
