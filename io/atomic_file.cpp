@@ -42,10 +42,32 @@ int sync_folder(const std::filesystem::path& folder) {
   return failure == EINVAL ? 0 : failure;  // EINVAL: this file system cannot sync folders
 }
 
+/// What a link leads to: the rename must not put a file in the link's place.
+std::string behind_links(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) {
+    return path;
+  }
+  const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
+  return error ? path : target.string();
+}
+
+/// Nor in that of a device or a pipe, which would be gone.
+void check_replaceable(const std::string& path, std::int64_t bytes) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    const bool folder = std::filesystem::is_directory(status);
+    throw write_error(
+        path, folder ? "Is a directory" : "it is there and not a regular file", bytes);
+  }
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path, std::int64_t bytes)
-    : path_(std::move(path)), bytes_(bytes) {
+    : path_(behind_links(path)), bytes_(bytes) {
+  check_replaceable(path_, bytes_);
   const std::string stem = path_ + std::string(mark) + std::to_string(getpid()) + "-";
   for (int i = 0; descriptor_ < 0; ++i) {
     temporary_ = stem + std::to_string(i);

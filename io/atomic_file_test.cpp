@@ -2,10 +2,12 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,6 +84,28 @@ TEST(AtomicFile, AMissingFolderIsNamedWithTheBytesNeeded) {
   const TestFolder folder;
   expect_error([&] { const AtomicFile file(folder / "no/such/a", 1234); },
                {folder / "no/such/a", "No such file or directory", "1234 bytes needed"});
+}
+
+TEST(AtomicFile, APipeOrDeviceIsNotReplaced) {
+  const TestFolder folder;
+  const std::string pipe = folder / "a";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  expect_error([&] { AtomicFile(pipe, 1); }, {pipe, "not a regular file"});
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  expect_error([] { AtomicFile("/dev/null", 1); }, {"/dev/null", "not a regular file"});
+}
+
+TEST(AtomicFile, ALinkLeadsToTheFileThatIsReplaced) {
+  const TestFolder folder;
+  std::ofstream(folder / "a") << "old";
+  std::filesystem::create_symlink("a", folder / "link");
+  AtomicFile file(folder / "link", 1);
+  file.write("x");
+  file.commit();
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  std::string content;
+  std::ifstream(folder / "a") >> content;
+  EXPECT_EQ(content, "x");
 }
 
 TEST(AtomicFile, AFolderInTheWayIsAnError) {

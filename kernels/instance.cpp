@@ -1,5 +1,7 @@
 #include "kernels/instance.hpp"
 
+#include <algorithm>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -29,7 +31,16 @@ Kokkos::Cuda make_instance<Kokkos::Cuda>(int) {
 #endif
 
 Kokkos::InitializationSettings quiet_settings() {
-  return Kokkos::InitializationSettings().set_disable_warnings(true);
+  auto settings = Kokkos::InitializationSettings().set_disable_warnings(true);
+#ifdef _OPENMP
+  // Learners set their own numbers of threads. What the environment says is not asked,
+  // since Kokkos starts as many to count them and does not bear more than it has room
+  // for.
+  const int threads = std::min(omp_get_num_procs(), most_threads);
+  omp_set_num_threads(threads);
+  settings.set_num_threads(threads);
+#endif
+  return settings;
 }
 
 void set_thread_count([[maybe_unused]] int threads) {

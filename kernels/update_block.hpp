@@ -28,8 +28,9 @@ KOKKOS_INLINE_FUNCTION std::uint32_t larger(std::uint32_t a, std::uint32_t b) {
   return a > b ? a : b;
 }
 
-/// Set the flag if `top`, the largest magnitude of a block, is not finite. Several learners
-/// may set the same one (Kokkos::atomic_store reads the value before it, not atomically).
+/// Set the flag if `top`, the largest magnitude of a block, is not finite. Several
+/// learners may set the same one (Kokkos::atomic_store reads the value before it, not
+/// atomically).
 template <class Exec>
 KOKKOS_INLINE_FUNCTION void raise(std::uint32_t top, const NotFiniteFlag<Exec>& flag) {
   if (top >= infinity_bits) {

@@ -112,6 +112,32 @@ says "is not finite"
 says "learner 0"
 [[ -z $(find "$folder/nan/checkpoints" -type f) ]] || die "a bad state was saved"
 
+# What is written to stays what it is: a pipe is refused, a link leads to its file.
+mkfifo "$folder/pipe"
+expect 3 keys "$folder/pipe"
+[[ -p $folder/pipe ]] || die "a pipe was replaced by a file"
+touch "$folder/file" && ln -s file "$folder/link"
+expect 0 keys "$folder/link"
+[[ -L $folder/link && -s $folder/file ]] || die "a link was replaced by a file"
+status=0
+"$crossbow" keys >/dev/full 2>/dev/null || status=$?
+[[ $status -eq 3 ]] || die "a full standard output ended with $status"
+expect 2 export "$folder/z.h5" "$folder/z.h5"
+expect 2 bench $deck --batches 8 --learners 8 averaging.alpha=0.6
+says "diverges with 8 learners"
+
+# More threads than cores, and an environment that asks for more than there can be.
+expect 0 run $deck run.output="$folder/threads" training.epochs=0.1 learners.threads=8
+OMP_NUM_THREADS=100000 expect 0 run $deck run.output="$folder/threads" training.epochs=0.1
+
+# A run that has reached its target has nothing left to do.
+reach=(training.test_every=0.2 training.target_accuracy=0.8)
+expect 0 run $deck run.output="$folder/target" "${reach[@]}"
+rows=$(wc -l <"$folder/target/history.csv")
+expect 0 run $deck run.output="$folder/target" "${reach[@]}" --resume
+says "TTA(0.8)"
+[[ $(wc -l <"$folder/target/history.csv") -eq $rows ]] || die "a reached target trained on"
+
 # import, and a deck that uses it; the reference of keys.
 expect 0 import mnist inputs/data/digits "$folder/train.h5"
 expect 0 import mnist inputs/data/digits "$folder/test.h5" --split test

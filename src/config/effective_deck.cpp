@@ -46,7 +46,11 @@ std::string layers_text(const RunConfig& config) {
 }
 
 /// Whether the key decides what a training computes, and so must not change on the way.
-bool shapes_training(const KeySpec& spec) {
+bool shapes_training(const KeySpec& spec, const RunConfig& config) {
+  const SchedulePolicy policy = config.optimizer.schedule.policy;
+  if (spec.section == "training" && spec.key == "epochs") {
+    return policy == SchedulePolicy::cosine || policy == SchedulePolicy::polynomial;
+  }
   constexpr std::array<std::string_view, 5> sections = {
       "model", "batch_norm", "optimizer", "optimizer.schedule", "averaging"};
   constexpr std::array<std::string_view, 4> keys = {
@@ -81,7 +85,7 @@ std::optional<DeckDifference> training_difference(const RunConfig& first,
   for (const Binding<RunConfig>& binding : key_table()) {
     const std::string a = value_in_force(binding, first);
     const std::string b = value_in_force(binding, second);
-    if (shapes_training(binding.spec) && a != b) {
+    if (shapes_training(binding.spec, first) && a != b) {
       return DeckDifference{binding.spec.section + "." + binding.spec.key, a, b};
     }
   }

@@ -18,8 +18,9 @@ struct DeckDifference {
 };
 
 /// Return the first key in which two decks describe different trainings: network, seed,
-/// batch, order of samples, optimizer, averaging, learners. How long to train, what to
-/// test, where to write and the paths of the data do not count; none if they agree.
+/// batch, order of samples, optimizer, averaging, learners. How long to train (unless the
+/// rate depends on it), what to test, where to write and the paths of the data do not
+/// count; none if they agree.
 std::optional<DeckDifference> training_difference(const RunConfig& first,
                                                   const RunConfig& second);
 

@@ -79,6 +79,9 @@ TEST(TrainingDifference, IsOfWhatIsComputedAndNotOfHowLongOrWhere) {
             "model.name: \"lenet\", \"mlp\"");
   EXPECT_EQ(difference("", "[optimizer.schedule]\npolicy = \"multistep\"\nsteps = [1]\n"),
             "optimizer.schedule.policy: \"fixed\", \"multistep\"");
+  const std::string cosine = "[optimizer.schedule]\npolicy = \"cosine\"\n";
+  EXPECT_EQ(difference(cosine, cosine + "[training]\nepochs = 5\n"),
+            "training.epochs: 1.0, 5.0");
   const std::string linear = "[[model.layer]]\ntype = \"linear\"\nunits = ";
   EXPECT_EQ(difference(linear + "10\n", linear + "10\n"), "none");
   EXPECT_NE(difference(linear + "10\n", linear + "11\n"), "none");

@@ -230,7 +230,7 @@ KeyBindings machine_keys() {
           {.section = "learners",
            .key = "threads",
            .type = KeyType::integer,
-           .range = from_to(1, 1024),
+           .range = from_to(1, 512),
            .help = "Threads of each learner on the host; `\"auto\"`: the "
                    "process's cores divided among the learners."},
           "auto",

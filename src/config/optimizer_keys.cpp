@@ -110,7 +110,7 @@ KeyBindings policy_keys() {
                       {.section = "optimizer.schedule",
                        .key = "size",
                        .type = KeyType::number,
-                       .range = above_to(0, longest),
+                       .range = from_to(1e-6, longest),
                        .unit = "epochs",
                        .help = "From one step to the next; fractions are allowed."},
                       [](auto& c) -> auto& { return c.optimizer.schedule.size; }),

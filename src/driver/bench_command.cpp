@@ -66,6 +66,21 @@ struct BenchRow {
   double images_per_second, gflops;
 };
 
+/// The deck's own check was for its own number of learners.
+void check_stable(const PreparedRun& run, int learners) {
+  const AveragingOptions& averaging = run.config.averaging;
+  const double mu = averaging_momentum_of(averaging, run.config.optimizer.momentum);
+  const double alpha = alpha_of(averaging, learners);
+  CROSSBOW_VALIDATE(
+      !pulls_by_alpha(averaging.method) || averaging.period == 0 ||
+          is_stable(alpha, mu, learners),
+      ExitCode::usage,
+      {fmt::format("averaging.alpha = {:g} diverges with {} learners", alpha, learners),
+       fmt::format("it must be below {:g}", 2 * (1 + mu) / (learners + 1 + mu)),
+       "--learners",
+       "Give a smaller alpha or \"auto\""});
+}
+
 BenchRow measure(const PreparedRun& run,
                  const BenchRequest& request,
                  int batch,
@@ -115,6 +130,12 @@ int bench_command(const BenchRequest& request, char** argv) {
       prepare_run(config, request.deck.search, [](const std::string& line) {
         fmt::print(stderr, "crossbow: {}\n", line);
       });
+  CROSSBOW_VALIDATE(std::isfinite(request.window),
+                    ExitCode::usage,
+                    {"--window is not a number", "", "", "Give seconds"});
+  for (const int learners : request.learners) {
+    check_stable(run, learners);
+  }
   const std::string network = plan_for(config.model, run.training_set()).name;
   std::vector<BenchRow> rows;
   fmt::print("{:<20} {:>6} {:>9} {:>10} {:>9}\n",

@@ -75,10 +75,12 @@ class CommandLine {
     add_search(command, bench_.deck.search);
     command->add_option("--batches", bench_.batches, "batches per learner")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->check(CLI::Range(1, 65536))
         ->capture_default_str();
     command->add_option("--learners", bench_.learners, "numbers of learners")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
     command->add_option("--window", bench_.window, "seconds of a measurement")

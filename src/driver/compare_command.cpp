@@ -65,6 +65,9 @@ void write_reference(const std::string& path, const std::vector<HistoryRow>& row
 
 /// The medians become the reference; the reason stands in the case's README.
 void renew(const CompareRequest& request, const std::vector<HistoryRow>& medians) {
+  CROSSBOW_VALIDATE(!medians.empty(),
+                    ExitCode::data,
+                    {"a run has no row", "it is no reference", request.runs.front(), ""});
   const std::string readme = request.reference + "/README.md";
   CROSSBOW_VALIDATE(fs::exists(readme),
                     ExitCode::data,

@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -84,6 +86,16 @@ int import_command(const ImportRequest& request) {
       request.format == "mnist",
       ExitCode::usage,
       {"there is no importer for the format " + request.format, "", "", "Use mnist"});
+  std::error_code none;
+  const std::filesystem::path target(request.file);
+  CROSSBOW_VALIDATE(
+      !(std::filesystem::exists(target, none) &&
+        std::filesystem::equivalent(target.has_parent_path() ? target.parent_path() : ".",
+                                    request.source,
+                                    none) &&
+        target.extension() != ".h5"),
+      ExitCode::usage,
+      {"a file of the source would be replaced", "", request.file, "Give another file"});
   const Dataset data = import_idx(request.source, split_named(request.split));
   write_dataset(request.file, data);
   fmt::print("{}: {} images of {}x{}x{}, {} classes, mean {:.6f}, std {:.6f}\n",
@@ -117,6 +129,13 @@ int evaluate_command(const EvaluateRequest& request) {
 }
 
 int export_command(const ExportRequest& request) {
+  std::error_code none;
+  CROSSBOW_VALIDATE(!std::filesystem::equivalent(request.checkpoint, request.file, none),
+                    ExitCode::usage,
+                    {"the checkpoint would be replaced by its average model",
+                     "and could not be resumed",
+                     request.file,
+                     "Give another file to write"});
   Checkpoint file = read_checkpoint(request.checkpoint);
   const RunConfig config = deck_of(request.checkpoint, file);
   const auto is_average = [](const std::string& name) {

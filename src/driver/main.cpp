@@ -1,8 +1,11 @@
 // The program: reads the command line, runs a command, turns errors into a sentence and a
 // status.
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <new>
+#include <system_error>
 
 #include "base/error.hpp"
 #include "base/processor.hpp"
@@ -12,10 +15,28 @@
 int main(int argc, char** argv) {
   try {
     crossbow::check_processor(crossbow::processor_features());
-    return crossbow::run_command_line(argc, argv);
+    const int status = crossbow::run_command_line(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      throw std::system_error(errno, std::generic_category(), "standard output");
+    }
+    return status;
   } catch (const crossbow::Error& error) {
     std::fprintf(stderr, "crossbow: %s\n", error.what());
     return static_cast<int>(error.exit_code());
+  } catch (const std::bad_alloc& error) {
+    std::fprintf(stderr,
+                 "crossbow: there is not enough memory (%s). Lower training.batch or the "
+                 "number of learners, or use a smaller network\n",
+                 error.what());
+    return static_cast<int>(crossbow::ExitCode::device);
+  } catch (const std::system_error& error) {
+    // Paths that cannot be looked at, an output that cannot be written to.
+    std::fprintf(
+        stderr,
+        "crossbow: a file cannot be used (%s). Check its path, its permissions and "
+        "where the output goes\n",
+        error.what());
+    return static_cast<int>(crossbow::ExitCode::data);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "crossbow: internal error: %s\n", error.what());
     return static_cast<int>(crossbow::ExitCode::internal_error);

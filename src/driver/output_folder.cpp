@@ -20,18 +20,23 @@ constexpr const char* lock_name = "run.lock";
 /// The first of path.1, path.2, ... that does not exist.
 std::string free_name(const std::string& path) {
   int number = 1;
-  while (fs::exists(path + "." + std::to_string(number))) {
+  std::error_code none;
+  while (fs::exists(path + "." + std::to_string(number), none)) {
     ++number;
   }
   return path + "." + std::to_string(number);
 }
 
-/// "out/" names the folder "out", but "out/.1" is inside of it.
-std::string without_last_slashes(std::string path) {
+/// "out/" names the folder "out", but "out/.1" is inside of it; and of a link it is the
+/// folder behind it that is moved aside, not the link.
+std::string folder_itself(std::string path) {
   while (path.size() > 1 && path.back() == '/') {
     path.pop_back();
   }
-  return path;
+  std::error_code error;
+  const bool is_link = fs::is_symlink(path, error);
+  const fs::path target = is_link ? fs::canonical(path, error) : fs::path(path);
+  return error ? path : target.string();
 }
 
 }  // namespace
@@ -47,7 +52,7 @@ void make_folder(const std::string& path) {
                      "Set run.output to a folder that you may write to"});
 }
 
-OutputFolder::OutputFolder(const std::string& path) : path_(without_last_slashes(path)) {
+OutputFolder::OutputFolder(const std::string& path) : path_(folder_itself(path)) {
   make_folder(path_);
   lock();
 }

@@ -43,7 +43,8 @@ int run_command(const RunRequest& request, char** argv) {
   RunSession session(run, request.resume, tell);
   session.log_notices(notices);
   try {
-    const TrainingEnd end = train_prepared(run, session);
+    const std::optional<TrainingEnd> before = session.ended_before();
+    const TrainingEnd end = before ? *before : train_prepared(run, session);
     const int status = session.conclude(end);
     if (!request.json.empty()) {
       write_run_record(request.json, session.summary(end));

@@ -75,6 +75,23 @@ void RunSession::load_checkpoint(const Notice& notice) {
   say(notice, fmt::format("resuming from {} (round {})", newest->first, state_->round));
 }
 
+std::optional<TrainingEnd> RunSession::ended_before() const {
+  const std::optional<double>& target = run_.config.training.target_accuracy;
+  const std::vector<HistoryRow>& rows = history_->rows();
+  if (!state_.has_value() || !target.has_value() || rows.empty() ||
+      rows.back().median_of_five.value_or(0) < *target) {
+    return std::nullopt;
+  }
+  TrainingEnd end;
+  end.finished = true;
+  end.target_reached = true;
+  end.rounds = rows.back().rounds;
+  end.samples = rows.back().samples;
+  end.epochs = rows.back().epoch;
+  end.seconds = rows.back().seconds;
+  return end;
+}
+
 void RunSession::not_bound() {
   log_->warn(
       "learners could not be bound to their cores; they run wherever the system puts "

@@ -33,6 +33,9 @@ class RunSession final : public TrainingObserver {
   /// The state to go on from; none: from the start.
   const TrainingState* state() const { return state_.has_value() ? &*state_ : nullptr; }
 
+  /// How a run ended that had reached its target before it was resumed; none: it goes on.
+  std::optional<TrainingEnd> ended_before() const;
+
   void not_bound() override;
   bool stop_requested() override;
   bool tested(const TestResult& result) override;

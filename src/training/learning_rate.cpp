@@ -58,15 +58,20 @@ double LearningRate::policy_rate(std::int64_t samples) const {
   const double epochs = since_warmup / static_cast<double>(samples_per_epoch_);
   const double share =
       end_ > warmup_ ? std::min(1.0, since_warmup / static_cast<double>(end_ - warmup_))
-                     : 1.0;
+                     : 0.0;
   const ScheduleOptions& s = schedule_;
   switch (s.policy) {
     case SchedulePolicy::fixed:
       break;
     case SchedulePolicy::multistep:
     case SchedulePolicy::step: {
+      const std::int64_t steps = steps_done(samples);
+      constexpr std::int64_t few = 64;
+      if (steps > few) {
+        return rate_ * std::pow(s.gamma, static_cast<double>(steps));
+      }
       double rate = rate_;
-      for (std::int64_t i = steps_done(samples); i > 0; --i) {
+      for (std::int64_t i = 0; i < steps; ++i) {
         rate *= s.gamma;  // one after the other, to round as PyTorch does
       }
       return rate;

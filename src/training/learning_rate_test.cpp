@@ -113,6 +113,21 @@ TEST(LearningRate, stays_at_its_last_value_behind_the_end) {
   EXPECT_DOUBLE_EQ(rate_of(of_policy(SchedulePolicy::polynomial)).at(1300), 0);
 }
 
+// Within rounding: in epochs the warm-up ends before the training, in samples with it.
+TEST(LearningRate, a_warm_up_that_lasts_to_the_end_is_not_cut_to_zero) {
+  ScheduleOptions schedule = of_policy(SchedulePolicy::cosine);
+  schedule.warmup_epochs = 0.999;
+  EXPECT_NEAR(rate_of(schedule, 1).at(50), 0.055, 1e-12);
+}
+
+TEST(LearningRate, many_steps_take_no_time) {
+  ScheduleOptions schedule = of_policy(SchedulePolicy::step);
+  schedule.size = 1e-6;
+  schedule.gamma = 0.999999;
+  // The step at 1000.4999 samples, rounded to 1000, is the last that counts.
+  EXPECT_NEAR(rate_of(schedule).at(1000), 0.1 * std::pow(0.999999, 10004999), 1e-10);
+}
+
 TEST(LearningRate, warms_up_to_what_the_policy_begins_with) {
   ScheduleOptions schedule = of_policy(SchedulePolicy::step);
   schedule.size = 2;

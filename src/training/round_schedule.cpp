@@ -4,13 +4,23 @@
 
 namespace crossbow {
 
+namespace {
+
+/// A distance in epochs as samples: at least one, unless it is 0 and means never.
+std::int64_t to_distance(double epochs, std::int64_t samples_per_epoch) {
+  return epochs > 0 ? std::max<std::int64_t>(1, to_samples(epochs, samples_per_epoch))
+                    : 0;
+}
+
+}  // namespace
+
 RoundSchedule::RoundSchedule(const ScheduleInput& input)
     : input_(input),
       rate_(input.optimizer, input.training.epochs, input.samples_per_epoch),
       samples_per_round_(static_cast<std::int64_t>(input.learners) *
                          input.training.batch),
-      test_every_(to_samples(input.training.test_every, input.samples_per_epoch)),
-      checkpoint_every_(to_samples(input.checkpoint_epochs, input.samples_per_epoch)) {
+      test_every_(to_distance(input.training.test_every, input.samples_per_epoch)),
+      checkpoint_every_(to_distance(input.checkpoint_epochs, input.samples_per_epoch)) {
   const std::int64_t samples = to_samples(input.training.epochs, input.samples_per_epoch);
   rounds_ =
       std::max<std::int64_t>(1, (samples + samples_per_round_ - 1) / samples_per_round_);
