@@ -65,7 +65,7 @@ void check_replaceable(const std::string& path, std::int64_t bytes) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path, std::int64_t bytes)
+AtomicFile::AtomicFile(const std::string& path, std::int64_t bytes)
     : path_(behind_links(path)), bytes_(bytes) {
   check_replaceable(path_, bytes_);
   const std::string stem = path_ + std::string(mark) + std::to_string(getpid()) + "-";

@@ -14,7 +14,7 @@ class AtomicFile {
   /// Create the temporary file beside `path` and see that `bytes` [bytes] fit, where the
   /// file system can tell. Throws Error(data) with path, reason, bytes needed and bytes
   /// free.
-  AtomicFile(std::string path, std::int64_t bytes);
+  AtomicFile(const std::string& path, std::int64_t bytes);
   /// Remove the temporary file unless committed.
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;

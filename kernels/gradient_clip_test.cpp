@@ -38,6 +38,7 @@ TYPED_TEST(GradientClip, shortens_to_the_largest_norm_as_pytorch_does) {
     }
     const auto half = static_cast<float>(std::sqrt(sum) / 2);
     std::vector<double> expected;
+    expected.reserve(g.size());
     for (const float value : g) {
       expected.push_back(value * (double{half} / (std::sqrt(sum) + 1e-6)));
     }

@@ -12,8 +12,8 @@ template <class Exec>
 Exec make_instance(int threads);
 
 /// Settings for Kokkos::ScopeGuard: without its advice on OpenMP's variables, since
-/// learners bind their threads themselves. Also sets the calling thread's OpenMP threads to
-/// the cores there are.
+/// learners bind their threads themselves. Also sets the calling thread's OpenMP threads
+/// to the cores there are.
 Kokkos::InitializationSettings quiet_settings();
 
 /// Threads that an instance can have at most: Kokkos's own table of host threads.

@@ -50,7 +50,7 @@ std::unique_ptr<AveragingMethod<Exec>> make_averaging_method(
     case AveragingMethodName::downpour:
       return std::make_unique<Downpour<Exec>>(exec, options, store, layout);
     case AveragingMethodName::hogwild:
-      return std::make_unique<Hogwild<Exec>>(exec, store, layout);
+      return std::make_unique<Hogwild<Exec>>(exec, options, store, layout);
     case AveragingMethodName::reference:
       check_equal_devices(store.learners(), options.devices);
       return std::make_unique<TwoLevelAveraging<Exec>>(exec, options, store, layout);

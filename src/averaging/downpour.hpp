@@ -5,24 +5,20 @@
 #include <cstdint>
 #include <mutex>
 
-#include "averaging/averaging_method.hpp"
+#include "averaging/own_replicas.hpp"
 
 namespace crossbow {
 
 template <class Exec>
-class Downpour final : public AveragingMethod<Exec> {
+class Downpour final : public OwnReplicas<Exec> {
  public:
   Downpour(const Exec& exec,
            const MethodOptions& options,
            const ReplicaStore<Exec>& store,
            const ParameterLayout& layout);
 
-  Span<Exec> weights(int j) override { return store_.replica(j).w; }
   /// Waits for nobody but him who holds z's lock.
   RoundOutcome finish_round(int j, const Exec& exec, const RoundRule& round) override;
-  void collect(const Exec& exec) override;
-  Span<Exec> average() const override { return as_span(z_); }
-  int distinct_replicas() const override { return store_.learners(); }
   void save(const Exec& exec, NamedTensors& tensors) const override;
   void restore(const Exec& exec,
                const NamedTensors& tensors,
@@ -33,11 +29,11 @@ class Downpour final : public AveragingMethod<Exec> {
   /// z as learner j took it last.
   Span<Exec> pulled(int j) const;
 
-  const ReplicaStore<Exec>& store_;
-  const ParameterLayout& layout_;
-  std::int64_t period_;  // 0: never
+  using OwnReplicas<Exec>::layout;
+  using OwnReplicas<Exec>::store;
+  using OwnReplicas<Exec>::z;
+
   std::mutex mutex_;
-  Buffer<Exec> z_;       // under the lock
   Buffer<Exec> pulled_;  // one part a learner
 };
 

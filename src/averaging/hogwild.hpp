@@ -7,33 +7,29 @@
 
 #include <cstdint>
 
-#include "averaging/averaging_method.hpp"
+#include "averaging/own_replicas.hpp"
 
 namespace crossbow {
 
 template <class Exec>
-class Hogwild final : public AveragingMethod<Exec> {
+class Hogwild final : public OwnReplicas<Exec> {
  public:
   Hogwild(const Exec& exec,
+          const MethodOptions& options,
           const ReplicaStore<Exec>& store,
           const ParameterLayout& layout);
 
-  Span<Exec> weights(int j) override { return store_.replica(j).w; }
   bool begin_round(int j, const Exec& exec, const RoundRule& round) override;
   /// Waits for nobody. A step with a NaN or Inf is not added.
   RoundOutcome finish_round(int j, const Exec& exec, const RoundRule& round) override;
-  Span<Exec> average() const override { return as_span(z_); }
-  int distinct_replicas() const override { return store_.learners(); }
-  void save(const Exec& exec, NamedTensors& tensors) const override;
-  void restore(const Exec& exec,
-               const NamedTensors& tensors,
-               std::int64_t round) override;
+  /// z is always what all have written; there is no period.
+  void collect(const Exec& /*exec*/) override {}
   void abort() noexcept override {}
 
  private:
-  const ReplicaStore<Exec>& store_;
-  const ParameterLayout& layout_;
-  Buffer<Exec> z_;
+  using OwnReplicas<Exec>::layout;
+  using OwnReplicas<Exec>::store;
+  using OwnReplicas<Exec>::z;
 };
 
 }  // namespace crossbow

@@ -1,7 +1,6 @@
 #include "averaging/local_sgd.hpp"
 
 #include "averaging/replica_mean.hpp"
-#include "model/host_transfer.hpp"
 
 namespace crossbow {
 
@@ -10,18 +9,13 @@ LocalSgd<Exec>::LocalSgd(const Exec& exec,
                          const MethodOptions& options,
                          const ReplicaStore<Exec>& store,
                          const ParameterLayout& layout)
-    : store_(store),
-      layout_(layout),
-      period_(options.averaging.period),
-      z_(make_buffer(
-          exec, "crossbow::average_model", static_cast<std::size_t>(layout.size()))),
-      rendezvous_(store.learners()) {}
+    : OwnReplicas<Exec>(exec, options, store, layout), rendezvous_(store.learners()) {}
 
 template <class Exec>
 RoundOutcome LocalSgd<Exec>::finish_round(int j,
                                           const Exec& exec,
                                           const RoundRule& round) {
-  const Replica<Exec> own = store_.replica(j);
+  const Replica<Exec> own = store().replica(j);
   sgd_update<Exec>(exec, round.step, own.g, own.w, own.v, own.not_finite);
   const bool good = read_scalar<Exec>(exec, own.not_finite) == 0;
   if (!round.averages) {
@@ -43,47 +37,27 @@ RoundOutcome LocalSgd<Exec>::finish_round(int j,
     return RoundOutcome::bad_somewhere;  // the mean itself overflows
   }
   // Nobody writes z again before all have come to the next averaging, and so copied this.
-  Kokkos::deep_copy(exec, own.w, as_span(z_));
+  Kokkos::deep_copy(exec, own.w, z());
   exec.fence("crossbow::local_sgd");
   return RoundOutcome::good;
 }
 
 template <class Exec>
 bool LocalSgd<Exec>::average_own_share(int j, const Exec& exec) {
-  const Chunk share = share_of_learner(layout_.size(), j, store_.learners());
+  const Chunk share = share_of_learner(layout().size(), j, store().learners());
   scaled_sum<Exec>(
       exec,
-      1.0F / static_cast<float>(store_.learners()),
-      store_.all_weights(share.offset),
-      Span<Exec>(z_.data() + share.offset, static_cast<std::size_t>(share.size)),
-      store_.replica(j).not_finite);
-  return read_scalar<Exec>(exec, store_.replica(j).not_finite) == 0;
-}
-
-/// With period "never" z is the mean of the replicas, made without touching one.
-template <class Exec>
-void LocalSgd<Exec>::collect(const Exec& exec) {
-  if (period_ == 0) {
-    mean_of_replicas<Exec>(exec, store_, as_span(z_));
-  }
+      1.0F / static_cast<float>(store().learners()),
+      store().all_weights(share.offset),
+      Span<Exec>(z().data() + share.offset, static_cast<std::size_t>(share.size)),
+      store().replica(j).not_finite);
+  return read_scalar<Exec>(exec, store().replica(j).not_finite) == 0;
 }
 
 template <class Exec>
 void LocalSgd<Exec>::start_from(const Exec& exec, Span<Exec> model) {
-  Kokkos::deep_copy(exec, as_span(z_), model);
+  Kokkos::deep_copy(exec, z(), model);
   exec.fence("crossbow::local_sgd");
-}
-
-template <class Exec>
-void LocalSgd<Exec>::save(const Exec& exec, NamedTensors& tensors) const {
-  save_vector<Exec>(exec, layout_, "average/", as_span(z_), tensors);
-}
-
-template <class Exec>
-void LocalSgd<Exec>::restore(const Exec& exec,
-                             const NamedTensors& tensors,
-                             std::int64_t /*round*/) {
-  load_vector<Exec>(exec, layout_, "average/", tensors, as_span(z_));
 }
 
 #define CROSSBOW_INSTANTIATE(Exec) template class LocalSgd<Exec>;

@@ -3,9 +3,6 @@
 #include "kernels/model_average.hpp"
 #include "kernels/reference_average.hpp"
 
-#include "averaging/replica_mean.hpp"
-#include "model/host_transfer.hpp"
-
 namespace crossbow {
 namespace {
 
@@ -20,22 +17,16 @@ TwoLevelAveraging<Exec>::TwoLevelAveraging(const Exec& exec,
                                            const MethodOptions& options,
                                            const ReplicaStore<Exec>& store,
                                            const ParameterLayout& layout)
-    : store_(store),
-      layout_(layout),
+    : OwnReplicas<Exec>(exec, options, store, layout),
       devices_(options.devices),
       learners_per_device_(store.learners() / options.devices),
       alpha_inside_(1.0F / static_cast<float>(learners_per_device_ + 1)),
       alpha_across_(1.0F / static_cast<float>(devices_ + 1)),
       mu_(static_cast<float>(averaging_momentum_of(options.averaging, options.eta))),
-      period_(options.averaging.period),
       across_(devices_, layout.size(), reduction_chunk_elements) {
-  const auto n = static_cast<std::size_t>(layout.size());
-  c_ = make_buffer(
-      exec, "crossbow::corrections", static_cast<std::size_t>(store.learners()) * n);
-  q_ = make_buffer(
-      exec, "crossbow::reference_models", static_cast<std::size_t>(devices_) * n);
-  z_ = make_buffer(exec, "crossbow::average_model", n);
-  z_prev_ = make_buffer(exec, "crossbow::previous_average_model", n);
+  c_ = this->make_vectors(exec, "crossbow::corrections", store.learners());
+  q_ = this->make_vectors(exec, "crossbow::reference_models", devices_);
+  z_prev_ = this->make_vectors(exec, "crossbow::previous_average_model", 1);
   for (int d = 0; d < devices_; ++d) {
     inside_.push_back(std::make_unique<ReductionExecutor>(
         learners_per_device_, layout.size(), reduction_chunk_elements));
@@ -46,7 +37,7 @@ template <class Exec>
 Span<Exec> TwoLevelAveraging<Exec>::part(const Buffer<Exec>& vectors,
                                          int index,
                                          const Chunk& chunk) const {
-  return Span<Exec>(vectors.data() + index * layout_.size() + chunk.offset,
+  return Span<Exec>(vectors.data() + index * layout().size() + chunk.offset,
                     static_cast<std::size_t>(chunk.size));
 }
 
@@ -59,7 +50,7 @@ RoundOutcome TwoLevelAveraging<Exec>::finish_round(int j,
         *inside_[static_cast<std::size_t>(j / learners_per_device_)];
     average_chunk(j, exec, round, inside.chunk(j % learners_per_device_, step));
   }
-  const bool good = read_scalar<Exec>(exec, store_.replica(j).not_finite) == 0;
+  const bool good = read_scalar<Exec>(exec, store().replica(j).not_finite) == 0;
   return good ? RoundOutcome::good : RoundOutcome::bad_here;
 }
 
@@ -71,7 +62,7 @@ void TwoLevelAveraging<Exec>::average_chunk(int j,
   const int d = j / learners_per_device_;
   ReductionExecutor& inside = *inside_[static_cast<std::size_t>(d)];
   const auto turn = static_cast<std::int32_t>(round.number - first_round_);
-  const Replica<Exec> own = store_.replica(j);
+  const Replica<Exec> own = store().replica(j);
   const auto slice = [&](Span<Exec> vector) {
     return Span<Exec>(vector.data() + chunk.offset, static_cast<std::size_t>(chunk.size));
   };
@@ -86,7 +77,7 @@ void TwoLevelAveraging<Exec>::average_chunk(int j,
     return;
   }
   const Summands<Exec> corrections{part(c_, d * learners_per_device_, chunk).data(),
-                                   layout_.size(),
+                                   layout().size(),
                                    learners_per_device_};
   average_update<Exec>(exec, {0, corrections, q, q, q});
   exec.fence("crossbow::average_chunk");
@@ -94,17 +85,17 @@ void TwoLevelAveraging<Exec>::average_chunk(int j,
     inside.complete(chunk.index, turn);
     return;
   }
-  const auto turn_across =
-      static_cast<std::int32_t>(round.number / period_ - first_round_ / period_);
+  const auto turn_across = static_cast<std::int32_t>(round.number / this->period() -
+                                                     first_round_ / this->period());
   if (across_.arrive(chunk.index, turn_across)) {
     reference_average<Exec>(exec,
                             {alpha_across_,
                              mu_,
                              devices_,
-                             layout_.size(),
+                             layout().size(),
                              part(q_, 0, chunk),
-                             part(z_, 0, chunk),
-                             part(z_prev_, 0, chunk)});
+                             slice(z()),
+                             slice(as_span(z_prev_))});
     exec.fence("crossbow::average_chunk");
     complete_all(chunk, turn);
   }
@@ -117,33 +108,24 @@ void TwoLevelAveraging<Exec>::complete_all(const Chunk& chunk, std::int32_t turn
   }
 }
 
-/// With period "never" z is the mean of the replicas, made without touching one.
-template <class Exec>
-void TwoLevelAveraging<Exec>::collect(const Exec& exec) {
-  if (period_ == 0) {
-    mean_of_replicas<Exec>(exec, store_, as_span(z_));
-  }
-}
-
 template <class Exec>
 void TwoLevelAveraging<Exec>::restart(const Exec& exec) {
-  const Span<Exec> z = as_span(z_);
-  for (int j = 0; j < store_.learners(); ++j) {
-    Kokkos::deep_copy(exec, store_.replica(j).w, z);
+  for (int j = 0; j < store().learners(); ++j) {
+    Kokkos::deep_copy(exec, store().replica(j).w, z());
   }
   for (int d = 0; d < devices_; ++d) {
-    Kokkos::deep_copy(exec, part(q_, d, whole()), z);
+    Kokkos::deep_copy(exec, part(q_, d, whole()), z());
   }
-  Kokkos::deep_copy(exec, as_span(z_prev_), z);
+  Kokkos::deep_copy(exec, as_span(z_prev_), z());
   exec.fence("crossbow::restart");
 }
 
 template <class Exec>
 void TwoLevelAveraging<Exec>::save(const Exec& exec, NamedTensors& tensors) const {
-  save_vector<Exec>(exec, layout_, "average/", as_span(z_), tensors);
-  save_vector<Exec>(exec, layout_, "previous/", as_span(z_prev_), tensors);
+  OwnReplicas<Exec>::save(exec, tensors);
+  save_vector<Exec>(exec, layout(), "previous/", as_span(z_prev_), tensors);
   for (int d = 0; d < devices_; ++d) {
-    save_vector<Exec>(exec, layout_, reference_name(d), part(q_, d, whole()), tensors);
+    save_vector<Exec>(exec, layout(), reference_name(d), part(q_, d, whole()), tensors);
   }
 }
 
@@ -151,14 +133,14 @@ template <class Exec>
 void TwoLevelAveraging<Exec>::restore(const Exec& exec,
                                       const NamedTensors& tensors,
                                       std::int64_t round) {
-  load_vector<Exec>(exec, layout_, "average/", tensors, as_span(z_));
-  load_vector<Exec>(exec, layout_, "previous/", tensors, as_span(z_prev_));
+  OwnReplicas<Exec>::restore(exec, tensors, round);
+  load_vector<Exec>(exec, layout(), "previous/", tensors, as_span(z_prev_));
   for (int d = 0; d < devices_; ++d) {
     const std::string own = reference_name(d);
-    const bool saved = tensors.count(own + layout_.slots().front().name) > 0;
+    const bool saved = tensors.count(own + layout().slots().front().name) > 0;
     // At the start every reference model is z.
     load_vector<Exec>(
-        exec, layout_, saved ? own : "average/", tensors, part(q_, d, whole()));
+        exec, layout(), saved ? own : "average/", tensors, part(q_, d, whole()));
   }
   first_round_ = round;
 }

@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
-#include "averaging/averaging_method.hpp"
+#include "averaging/own_replicas.hpp"
 #include "averaging/reduction_executor.hpp"
 
 namespace crossbow {
 
 template <class Exec>
-class TwoLevelAveraging final : public AveragingMethod<Exec> {
+class TwoLevelAveraging final : public OwnReplicas<Exec> {
  public:
   /// k must be a multiple of options.devices.
   TwoLevelAveraging(const Exec& exec,
@@ -27,11 +27,7 @@ class TwoLevelAveraging final : public AveragingMethod<Exec> {
                     const ReplicaStore<Exec>& store,
                     const ParameterLayout& layout);
 
-  Span<Exec> weights(int j) override { return store_.replica(j).w; }
   RoundOutcome finish_round(int j, const Exec& exec, const RoundRule& round) override;
-  void collect(const Exec& exec) override;
-  Span<Exec> average() const override { return as_span(z_); }
-  int distinct_replicas() const override { return store_.learners(); }
   void restart(const Exec& exec) override;
   void save(const Exec& exec, NamedTensors& tensors) const override;
   void restore(const Exec& exec,
@@ -44,17 +40,18 @@ class TwoLevelAveraging final : public AveragingMethod<Exec> {
   /// Chunk `chunk` of every q_d is what it is after `turn`.
   void complete_all(const Chunk& chunk, std::int32_t turn);
   Span<Exec> part(const Buffer<Exec>& vectors, int index, const Chunk& chunk) const;
-  Chunk whole() const { return {0, 0, layout_.size()}; }
+  Chunk whole() const { return {0, 0, layout().size()}; }
 
-  const ReplicaStore<Exec>& store_;
-  const ParameterLayout& layout_;
+  using OwnReplicas<Exec>::layout;
+  using OwnReplicas<Exec>::store;
+  using OwnReplicas<Exec>::z;
+
   int devices_, learners_per_device_;
   float alpha_inside_, alpha_across_, mu_;
-  std::int64_t period_;  // 0: never
   std::int64_t first_round_ = 0;
   Buffer<Exec> c_;  // corrections, one part a learner
   Buffer<Exec> q_;  // reference models, one part a device
-  Buffer<Exec> z_, z_prev_;
+  Buffer<Exec> z_prev_;
   std::vector<std::unique_ptr<ReductionExecutor>> inside_;  // by device
   ReductionExecutor across_;
 };
