@@ -93,8 +93,8 @@ void expect_equal_levels(const Fleet& fleet,
       fleet.saved("previous/"), model.z_prev, formula_tolerance, "z_prev, " + what);
   for (std::size_t d = 0; d < model.q.size(); ++d) {
     const std::string prefix = reference_prefix(d);
-    expect_close(
-        fleet.saved(prefix), model.q[d], formula_tolerance, prefix + ", " + what);
+    SCOPED_TRACE(prefix);
+    expect_close(fleet.saved(prefix), model.q[d], formula_tolerance, what);
   }
 }
 

@@ -39,17 +39,13 @@ KeyBinding alpha_key() {
       show};
 }
 
-}  // namespace
-
-KeyBindings averaging_keys() {
+KeyBinding method_key() {
   const EnumNames<AveragingMethodName> methods(averaging_method_names.begin(),
                                                averaging_method_names.end());
-  return {
-      bind_names<RunConfig>(
-          {.section = "averaging",
-           .key = "method",
-           .help =
-               "`sma`: synchronous model averaging; `easgd`: the same without momentum; "
+  return bind_names<RunConfig>(
+      {.section = "averaging",
+       .key = "method",
+       .help = "`sma`: synchronous model averaging; `easgd`: the same without momentum; "
                "`easgd_async`: each learner at its own pace; `ssgd`: the mean of the "
                "learners' gradients; `local_sgd`: every `period` rounds all replicas "
                "become "
@@ -61,8 +57,15 @@ KeyBindings averaging_keys() {
                "`momentum` by `sma` and `reference`, `restart` by `sma`, `easgd` and "
                "`reference`, `period` by all but `ssgd`, `polyak_ruppert` and "
                "`hogwild`."},
-          methods,
-          [](auto& c) -> auto& { return c.averaging.method; }),
+      methods,
+      [](auto& c) -> auto& { return c.averaging.method; });
+}
+
+}  // namespace
+
+KeyBindings averaging_keys() {
+  return {
+      method_key(),
       alpha_key(),
       bind_or_word<RunConfig>(
           {.section = "averaging",

@@ -140,9 +140,13 @@ KeyBindings batch_norm_keys() {
           {.section = "batch_norm",
            .key = "statistics",
            .help =
-               "Statistics of the average model: `average`, the mean of the "
-               "replicas' running means and variances, or `recompute`, measured before "
-               "each test by forward passes of it over `samples` training images."},
+               "Statistics of the average model: `average`, the mean of the replicas' "
+               "running means and variances, or `recompute`, measured before each test "
+               "by forward passes of it over `samples` training images. On digits (two "
+               "convolutions with batch norm, mean over 20 seeds) the test accuracy of "
+               "both, `average` and `recompute`, was 0.905 and 0.907, 0.862 and 0.865, "
+               "0.805 and 0.822 after 1 epoch at 16, 64 and 128 samples a round, and the "
+               "same to 0.0005 after 6: hence the one that costs nothing."},
           statistics,
           [](auto& c) -> auto& { return c.model.batch_norm.statistics; }),
       only_if(

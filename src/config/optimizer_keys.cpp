@@ -50,7 +50,7 @@ KeyBindings step_keys() {
 
 /// A key of the schedule that only `policies` have; `condition` says so.
 KeyBinding of_policies(KeyBinding binding,
-                       std::vector<SchedulePolicy> policies,
+                       const std::vector<SchedulePolicy>& policies,
                        std::string condition) {
   const auto applies = [policies](const RunConfig& c) {
     return std::find(policies.begin(), policies.end(), c.optimizer.schedule.policy) !=
@@ -59,7 +59,7 @@ KeyBinding of_policies(KeyBinding binding,
   return only_if(std::move(binding), applies, std::move(condition), "policy");
 }
 
-KeyBindings policy_keys() {
+KeyBinding policy_key() {
   using P = SchedulePolicy;
   const EnumNames<P> policies = {{"fixed", P::fixed},
                                  {"multistep", P::multistep},
@@ -68,19 +68,22 @@ KeyBindings policy_keys() {
                                  {"inverse", P::inverse},
                                  {"polynomial", P::polynomial},
                                  {"cosine", P::cosine}};
-  return {
-      bind_names<RunConfig>(
-          {.section = "optimizer.schedule",
-           .key = "policy",
-           .help =
-               "With e epochs done after the warm-up, p the share of those that are to "
+  return bind_names<RunConfig>(
+      {.section = "optimizer.schedule",
+       .key = "policy",
+       .help = "With e epochs done after the warm-up, p the share of those that are to "
                "be done and r the learning rate: `multistep` r times `gamma` at each of "
                "`steps`; `step` r times `gamma` every `size` epochs; `exponential` "
                "r gamma^e; `inverse` r (1 + gamma e)^-power; `polynomial` r (1 - "
                "p)^power; "
                "`cosine` from r down to `minimum` as half a cosine."},
-          policies,
-          [](auto& c) -> auto& { return c.optimizer.schedule.policy; }),
+      policies,
+      [](auto& c) -> auto& { return c.optimizer.schedule.policy; });
+}
+
+KeyBindings policy_parameter_keys() {
+  using P = SchedulePolicy;
+  return {
       of_policies(
           key(
               {.section = "optimizer.schedule",
@@ -166,7 +169,8 @@ KeyBindings warmup_keys() {
 
 KeyBindings optimizer_keys() {
   KeyBindings all = step_keys();
-  for (const KeyBindings& keys : {policy_keys(), warmup_keys()}) {
+  all.push_back(policy_key());
+  for (const KeyBindings& keys : {policy_parameter_keys(), warmup_keys()}) {
     all.insert(all.end(), keys.begin(), keys.end());
   }
   return all;

@@ -22,6 +22,11 @@ TrainerOptions measured(TrainerOptions options, std::int64_t samples) {
   return options;
 }
 
+double scaled(const MadeUpData& data, std::size_t pixel) {
+  const double value = data.train_data.images[pixel];
+  return double{data.scale.scale} * value + double{data.scale.shift};
+}
+
 /// Mean over the first batches of their means and unbiased variances: what PyTorch's
 /// running statistics average. The first layer's input is the pixels, whatever the
 /// weights.
@@ -31,12 +36,11 @@ std::vector<double> statistics_by_hand(const MadeUpData& data, int batch, int ba
   for (std::size_t b = 0; b < static_cast<std::size_t>(batches); ++b) {
     double mean = 0, variance = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      mean += data.scale.scale * data.train_data.images[b * n + i] + data.scale.shift;
+      mean += scaled(data, b * n + i);
     }
     mean /= static_cast<double>(n);
     for (std::size_t i = 0; i < n; ++i) {
-      const double x =
-          data.scale.scale * data.train_data.images[b * n + i] + data.scale.shift;
+      const double x = scaled(data, b * n + i);
       variance += (x - mean) * (x - mean);
     }
     mean_sum += mean;
@@ -75,12 +79,12 @@ TEST(AverageStatistics, measuring_changes_no_replica) {
     recomputed.training.test_every = 0.25;
     TrainerOptions averaged = recomputed;
     averaged.model.batch_norm.statistics = BatchNormStatistics::average;
+    SCOPED_TRACE(name);
     const TrainingState a = final_state(recomputed, data);
     const TrainingState b = final_state(averaged, data);
     for (const auto& [tensor, values] : b.tensors) {
       if (!tensor.starts_with("average_statistics/")) {
-        expect_same_bits(
-            a.tensors.at(tensor).values, values.values, name + ", " + tensor);
+        expect_same_bits(a.tensors.at(tensor).values, values.values, tensor);
       }
     }
   }

@@ -41,7 +41,8 @@ std::int64_t LearningRate::steps_done(std::int64_t samples) const {
     return to_samples(schedule_.warmup_epochs + static_cast<double>(i) * schedule_.size,
                       samples_per_epoch_);
   };
-  const double epochs = static_cast<double>(samples - warmup_) / samples_per_epoch_;
+  const double epochs =
+      static_cast<double>(samples - warmup_) / static_cast<double>(samples_per_epoch_);
   auto i = std::max<std::int64_t>(0, std::llround(epochs / schedule_.size));
   while (i > 0 && boundary(i) > samples) {
     --i;
