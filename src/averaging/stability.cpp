@@ -75,11 +75,22 @@ Matrix<n> compose(Matrix<n> step, const Matrix<n>& averaging, std::int64_t tau) 
 
 constexpr double tolerance = 1e-9;  // of log radius: rounding, and Jordan blocks
 
+/// What a step takes from w: `of_w` times s and `of_v` times gamma v. With Nesterov's
+/// momentum that is x s + eta (eta gamma v + x s).
+struct StepShares {
+  double of_w, of_v;
+};
+
+StepShares step_shares(const StabilityOptions& o, double x) {
+  return o.nesterov ? StepShares{x * (1 + o.eta), o.eta * o.eta} : StepShares{x, o.eta};
+}
+
 /// Differences between replicas (w, gamma v): z has no part in them.
 ///   v = eta v + h s    w = s - gamma v - alpha s
 bool differences_are_stable(const StabilityOptions& o, double x) {
-  const Matrix<2> step = {{{1 - x, -o.eta}, {x, o.eta}}};
-  const Matrix<2> averaging = {{{1 - x - o.alpha, -o.eta}, {x, o.eta}}};
+  const auto [of_w, of_v] = step_shares(o, x);
+  const Matrix<2> step = {{{1 - of_w, -of_v}, {x, o.eta}}};
+  const Matrix<2> averaging = {{{1 - of_w - o.alpha, -of_v}, {x, o.eta}}};
   return log_spectral_radius(compose(step, averaging, o.period)) <= tolerance;
 }
 
@@ -87,9 +98,10 @@ bool differences_are_stable(const StabilityOptions& o, double x) {
 ///   w = s - gamma v - alpha (s - z)    z' = z + k alpha (s - z) + mu (z - z_prev)
 bool mean_is_stable(const StabilityOptions& o, double x) {
   const double pull = o.k * o.alpha;
+  const auto [of_w, of_v] = step_shares(o, x);
   const Matrix<4> step = {
-      {{1 - x, -o.eta, 0, 0}, {x, o.eta, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}};
-  const Matrix<4> averaging = {{{1 - x - o.alpha, -o.eta, o.alpha, 0},
+      {{1 - of_w, -of_v, 0, 0}, {x, o.eta, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}};
+  const Matrix<4> averaging = {{{1 - of_w - o.alpha, -of_v, o.alpha, 0},
                                 {x, o.eta, 0, 0},
                                 {pull, 0, 1 - pull + o.mu, -o.mu},
                                 {0, 0, 1, 0}}};
@@ -103,7 +115,8 @@ bool is_stable_at(const StabilityOptions& o, double x) {
 }  // namespace
 
 double stability_limit(const StabilityOptions& options) {
-  const double plain = 2 * (1 + options.eta);
+  const double plain =
+      2 * (1 + options.eta) / (options.nesterov ? 1 + 2 * options.eta : 1);
   if (options.period == 0) {
     return plain;
   }

@@ -15,10 +15,12 @@ struct StabilityOptions {
   double alpha = 0;         // pull of the corrections
   int k = 1;                // learners
   std::int64_t period = 1;  // rounds between averagings; 0: never
+  bool nesterov = false;    // of the learners
 };
 
 /// Give the largest gamma h (rate times curvature) up to which SMA stays stable: 0 if
-/// even a tiny one is too much, 2 (1 + eta), plain SGD's, with period 0.
+/// even a tiny one is too much; with period 0 plain SGD's, 2 (1 + eta), or with
+/// Nesterov's momentum 2 (1 + eta)/(1 + 2 eta).
 double stability_limit(const StabilityOptions& options);
 
 }  // namespace crossbow

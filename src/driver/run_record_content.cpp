@@ -58,7 +58,8 @@ json averaging_record(const TrainerOptions& o) {
   }
   const double alpha = alpha_of(o.averaging, o.learners);
   const double mu = averaging_momentum_of(o.averaging, eta);
-  const StabilityOptions stability = {eta, mu, alpha, o.learners, o.averaging.period};
+  const StabilityOptions stability = {
+      eta, mu, alpha, o.learners, o.averaging.period, o.optimizer.nesterov};
   return {{"method", method},
           {"alpha", alpha},
           {"momentum", mu},
