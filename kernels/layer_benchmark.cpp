@@ -42,7 +42,7 @@ void pool(benchmark::State& state, PoolKind kind, bool relu) {
   const auto layer = make_pool2d(exec, {s, KernelSet::kokkos});
   const auto x = values(exec, s.input_size()), y = values(exec, s.output_size());
   const bool backward = state.range(1) != 0;
-  for ([[maybe_unused]] auto _ : state) {  // NOLINT(*-deadcode.DeadStores)
+  while (state.KeepRunning()) {
     if (backward) {
       layer->backward(exec, y, x);
     } else {
@@ -71,7 +71,7 @@ void batch_norm(benchmark::State& state) {
       vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5]};
   batch_norm_forward<Exec>(exec, s, x, layer, y);
   const bool backward = state.range(2) != 0;
-  for ([[maybe_unused]] auto _ : state) {  // NOLINT(*-deadcode.DeadStores)
+  while (state.KeepRunning()) {
     if (backward) {
       batch_norm_backward<Exec>(exec, s, x, y, layer, {dx, vectors[2], vectors[3]});
     } else {
@@ -85,7 +85,7 @@ BENCHMARK(batch_norm)->ArgsProduct({{2, 16, 64}, {16, 64}, {0, 1}});
 void relu(benchmark::State& state) {
   const Exec exec = make_instance<Exec>(1);
   const auto x = values(exec, state.range(0)), y = values(exec, state.range(0));
-  for ([[maybe_unused]] auto _ : state) {  // NOLINT(*-deadcode.DeadStores)
+  while (state.KeepRunning()) {
     relu_forward<Exec>(exec, x, y);
   }
   report(state, "GB/s", 8 * state.range(0));
@@ -101,7 +101,7 @@ void convolution(benchmark::State& state, const Conv2dShape& shape, KernelSet ke
   const std::int64_t weights = layer->weight_layout()->size();
   const auto x = values(exec, s.input_size()), y = values(exec, s.output_size()),
              weight = values(exec, weights), bias = values(exec, s.filters);
-  for ([[maybe_unused]] auto _ : state) {  // NOLINT(*-deadcode.DeadStores)
+  while (state.KeepRunning()) {
     if (state.range(1) == 0) {
       layer->forward(exec, x, weight, bias, y);
     } else if (state.range(1) == 1) {
@@ -134,7 +134,7 @@ void linear(benchmark::State& state, KernelSet kernels) {
   const std::int64_t weights = layer->weight_layout()->size();
   const auto x = values(exec, s.input_size()), y = values(exec, s.output_size()),
              weight = values(exec, weights), bias = values(exec, s.units);
-  for ([[maybe_unused]] auto _ : state) {  // NOLINT(*-deadcode.DeadStores)
+  while (state.KeepRunning()) {
     if (state.range(1) == 0) {
       layer->forward(exec, x, weight, bias, y);
     } else if (state.range(1) == 1) {
@@ -155,7 +155,7 @@ void dropout_of_1024(benchmark::State& state) {
   const DropoutKey key{1, 2, 16, 1024, 0.5F};
   const auto x = values(exec, key.n * key.size), y = values(exec, key.n * key.size);
   const auto ids = make_buffer<std::int64_t>(exec, "crossbow::benchmark", 16);
-  for ([[maybe_unused]] auto _ : state) {  // NOLINT(*-deadcode.DeadStores)
+  while (state.KeepRunning()) {
     dropout<Exec>(exec, key, ids, ids, x, y);
   }
   report(state, "GB/s", 8 * key.n * key.size);
@@ -169,7 +169,7 @@ void softmax_of_10(benchmark::State& state) {
              dlogits = values(exec, 160);
   const auto labels = make_buffer<std::int32_t>(exec, "crossbow::benchmark", 16),
              correct = make_buffer<std::int32_t>(exec, "crossbow::benchmark", 16);
-  for ([[maybe_unused]] auto _ : state) {  // NOLINT(*-deadcode.DeadStores)
+  while (state.KeepRunning()) {
     softmax_cross_entropy<Exec>(exec, s, logits, labels, {losses, correct, dlogits});
   }
 }

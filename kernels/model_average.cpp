@@ -20,13 +20,10 @@ KOKKOS_INLINE_FUNCTION std::uint32_t step_block(const SmaStep<Exec>& step,
   std::uint32_t top = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     const float s = w[i];
-    const float decayed = g[i] + rule.lambda * s;
-    const float velocity = rule.eta * v[i] + decayed;
     const float correction = alpha * (s - z[i]);
-    v[i] = velocity;
     c[i] = correction;
     const float weight =
-        (s - rule.rate * update::direction(rule, decayed, velocity)) - correction;
+        (s - rule.rate * update::direction(rule, g[i], s, v[i])) - correction;
     w[i] = weight;
     // A bad g, v or c is in the weight too.
     top = update::larger(top, update::magnitude(weight));

@@ -12,10 +12,7 @@ KOKKOS_INLINE_FUNCTION std::uint32_t step_block(const StepRule& rule,
                                                 float* __restrict v) {
   std::uint32_t top = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    const float decayed = g[i] + rule.lambda * w[i];
-    const float velocity = rule.eta * v[i] + decayed;
-    v[i] = velocity;
-    const float weight = w[i] - rule.rate * update::direction(rule, decayed, velocity);
+    const float weight = w[i] - rule.rate * update::direction(rule, g[i], w[i], v[i]);
     w[i] = weight;
     // A bad g or v is in the weight too.
     top = update::larger(top, update::magnitude(weight));
@@ -60,9 +57,7 @@ void sgd_step_of(const Exec& exec,
         const float* __restrict weight = w.data() + first;
         std::uint32_t top = 0;
         for (std::int64_t i = 0; i < count; ++i) {
-          const float decayed = step[i] + rule.lambda * weight[i];
-          velocity[i] = rule.eta * velocity[i] + decayed;
-          step[i] = -rule.rate * update::direction(rule, decayed, velocity[i]);
+          step[i] = -rule.rate * update::direction(rule, step[i], weight[i], velocity[i]);
           top = update::larger(top, update::magnitude(weight[i] + step[i]));
         }
         update::raise<Exec>(top, not_finite);

@@ -39,9 +39,13 @@ KOKKOS_INLINE_FUNCTION void raise(std::uint32_t top, const NotFiniteFlag<Exec>& 
   }
 }
 
-/// What the rate is multiplied by, from g + lambda w and the new velocity.
-KOKKOS_INLINE_FUNCTION float direction(const StepRule& rule, float g, float velocity) {
-  return rule.nesterov ? g + rule.eta * velocity : velocity;
+/// Make the velocity `v` of an element with gradient g and weight w the new one; give
+/// what the rate is to be multiplied by.
+KOKKOS_INLINE_FUNCTION float direction(const StepRule& rule, float g, float w, float& v) {
+  const float decayed = g + rule.lambda * w;
+  const float velocity = rule.eta * v + decayed;
+  v = velocity;
+  return rule.nesterov ? decayed + rule.eta * velocity : velocity;
 }
 
 /// Run body(first, count) over the blocks of n elements.

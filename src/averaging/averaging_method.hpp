@@ -13,6 +13,7 @@
 #include "kernels/spaces.hpp"
 
 #include "averaging/averaging_options.hpp"
+#include "model/host_transfer.hpp"
 #include "model/network.hpp"
 #include "model/parameter_layout.hpp"
 #include "model/replica.hpp"
@@ -32,6 +33,22 @@ enum class RoundOutcome {
   bad_here,      // the learner's gradient, correction or new weights have a NaN or Inf
   bad_somewhere  // what all learners have together has one
 };
+
+/// What a learner's own numbers say of its round so far; waits for `exec`.
+template <class Exec>
+RoundOutcome outcome_of(const Exec& exec, const Replica<Exec>& own) {
+  return read_scalar<Exec>(exec, own.not_finite) == 0 ? RoundOutcome::good
+                                                      : RoundOutcome::bad_here;
+}
+
+/// A learner's step by itself (DESIGN 2), and how it ended; waits for `exec`.
+template <class Exec>
+RoundOutcome step_alone(const Exec& exec,
+                        const StepRule& rule,
+                        const Replica<Exec>& own) {
+  sgd_update<Exec>(exec, rule, own.g, own.w, own.v, own.not_finite);
+  return outcome_of(exec, own);
+}
 
 template <class Exec>
 class AveragingMethod {

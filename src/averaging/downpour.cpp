@@ -32,16 +32,13 @@ RoundOutcome Downpour<Exec>::finish_round(int j,
                                           const Exec& exec,
                                           const RoundRule& round) {
   const Replica<Exec> own = store().replica(j);
-  sgd_update<Exec>(exec, round.step, own.g, own.w, own.v, own.not_finite);
-  if (read_scalar<Exec>(exec, own.not_finite) != 0) {
-    return RoundOutcome::bad_here;
-  }
-  if (round.averages) {
+  const RoundOutcome outcome = step_alone(exec, round.step, own);
+  if (round.averages && outcome == RoundOutcome::good) {
     const std::lock_guard lock(mutex_);
     exchange_steps<Exec>(exec, z(), own.w, pulled(j));
     exec.fence("crossbow::downpour");
   }
-  return RoundOutcome::good;
+  return outcome;
 }
 
 template <class Exec>

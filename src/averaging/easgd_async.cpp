@@ -17,29 +17,25 @@ template <class Exec>
 RoundOutcome EasgdAsync<Exec>::finish_round(int j,
                                             const Exec& exec,
                                             const RoundRule& round) {
-  if (round.averages) {
-    return exchange(j, exec, round.step) ? RoundOutcome::good : RoundOutcome::bad_here;
-  }
-  const Replica<Exec> own = store().replica(j);
-  sgd_update<Exec>(exec, round.step, own.g, own.w, own.v, own.not_finite);
-  const bool good = read_scalar<Exec>(exec, own.not_finite) == 0;
-  return good ? RoundOutcome::good : RoundOutcome::bad_here;
+  return round.averages ? exchange(j, exec, round.step)
+                        : step_alone(exec, round.step, store().replica(j));
 }
 
 /// The step with its correction, which goes to z unless something is bad.
 template <class Exec>
-bool EasgdAsync<Exec>::exchange(int j, const Exec& exec, const StepRule& rule) {
+RoundOutcome EasgdAsync<Exec>::exchange(int j, const Exec& exec, const StepRule& rule) {
   const Replica<Exec> own = store().replica(j);
   const Span<Exec> shared = z();
   const std::lock_guard lock(mutex_);
   sma_step<Exec>(
       exec, {rule, alpha_, own.g, shared, own.w, own.v}, as_span(c_), own.not_finite);
-  if (read_scalar<Exec>(exec, own.not_finite) != 0) {
-    return false;
+  const RoundOutcome outcome = outcome_of(exec, own);
+  if (outcome != RoundOutcome::good) {
+    return outcome;
   }
   average_update<Exec>(exec, {0, {c_.data(), 0, 1}, shared, shared, shared});
   exec.fence("crossbow::easgd_async");
-  return true;
+  return outcome;
 }
 
 #define CROSSBOW_INSTANTIATE(Exec) template class EasgdAsync<Exec>;

@@ -22,7 +22,7 @@ class EasgdAsync final : public OwnReplicas<Exec> {
   void abort() noexcept override {}
 
  private:
-  bool exchange(int j, const Exec& exec, const StepRule& rule);
+  RoundOutcome exchange(int j, const Exec& exec, const StepRule& rule);
 
   using OwnReplicas<Exec>::layout;
   using OwnReplicas<Exec>::store;

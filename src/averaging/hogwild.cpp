@@ -24,12 +24,12 @@ RoundOutcome Hogwild<Exec>::finish_round(int j,
                                          const RoundRule& round) {
   const Replica<Exec> own = store().replica(j);
   sgd_step_of<Exec>(exec, round.step, own.g, own.w, own.v, own.not_finite);
-  if (read_scalar<Exec>(exec, own.not_finite) != 0) {
-    return RoundOutcome::bad_here;
+  const RoundOutcome outcome = outcome_of(exec, own);
+  if (outcome == RoundOutcome::good) {
+    add_relaxed<Exec>(exec, own.g, z());
+    exec.fence("crossbow::hogwild");
   }
-  add_relaxed<Exec>(exec, own.g, z());
-  exec.fence("crossbow::hogwild");
-  return RoundOutcome::good;
+  return outcome;
 }
 
 #define CROSSBOW_INSTANTIATE(Exec) template class Hogwild<Exec>;

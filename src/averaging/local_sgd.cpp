@@ -16,18 +16,18 @@ RoundOutcome LocalSgd<Exec>::finish_round(int j,
                                           const Exec& exec,
                                           const RoundRule& round) {
   const Replica<Exec> own = store().replica(j);
-  sgd_update<Exec>(exec, round.step, own.g, own.w, own.v, own.not_finite);
-  const bool good = read_scalar<Exec>(exec, own.not_finite) == 0;
+  const RoundOutcome step = step_alone(exec, round.step, own);
   if (!round.averages) {
-    return good ? RoundOutcome::good : RoundOutcome::bad_here;
+    return step;
   }
+  const bool good = step == RoundOutcome::good;
   if (!good) {
-    bad_round_.store(round.number,
-                     std::memory_order_relaxed);  // the rendezvous orders it
+    // The rendezvous orders it.
+    bad_round_.store(round.number, std::memory_order_relaxed);
   }
   rendezvous_.arrive_and_wait();
   if (bad_round_.load(std::memory_order_relaxed) == round.number) {
-    return good ? RoundOutcome::bad_somewhere : RoundOutcome::bad_here;
+    return good ? RoundOutcome::bad_somewhere : step;
   }
   if (!average_own_share(j, exec)) {
     bad_round_.store(round.number, std::memory_order_relaxed);
@@ -51,7 +51,7 @@ bool LocalSgd<Exec>::average_own_share(int j, const Exec& exec) {
       store().all_weights(share.offset),
       Span<Exec>(z().data() + share.offset, static_cast<std::size_t>(share.size)),
       store().replica(j).not_finite);
-  return read_scalar<Exec>(exec, store().replica(j).not_finite) == 0;
+  return outcome_of(exec, store().replica(j)) == RoundOutcome::good;
 }
 
 template <class Exec>

@@ -6,7 +6,6 @@
 
 #include "averaging/averaging_method.hpp"
 #include "averaging/replica_mean.hpp"
-#include "model/host_transfer.hpp"
 
 namespace crossbow {
 

@@ -50,8 +50,7 @@ RoundOutcome TwoLevelAveraging<Exec>::finish_round(int j,
         *inside_[static_cast<std::size_t>(j / learners_per_device_)];
     average_chunk(j, exec, round, inside.chunk(j % learners_per_device_, step));
   }
-  const bool good = read_scalar<Exec>(exec, store().replica(j).not_finite) == 0;
-  return good ? RoundOutcome::good : RoundOutcome::bad_here;
+  return outcome_of(exec, store().replica(j));
 }
 
 template <class Exec>

@@ -5,7 +5,6 @@
 #include "base/contract.hpp"
 
 #include "averaging/replica_mean.hpp"
-#include "model/host_transfer.hpp"
 
 namespace crossbow {
 namespace {
@@ -48,18 +47,14 @@ std::int64_t Sma<Exec>::turn_of(std::int64_t round) const {
 
 template <class Exec>
 RoundOutcome Sma<Exec>::finish_round(int j, const Exec& exec, const RoundRule& round) {
-  const Replica<Exec> replica = store_.replica(j);
   if (!round.averages) {
-    sgd_update<Exec>(
-        exec, round.step, replica.g, replica.w, replica.v, replica.not_finite);
-  } else {
-    for (int step = 0; step < reduction_.chunks(); ++step) {
-      average_chunk(j, exec, round, reduction_.chunk(j, step));
-    }
-    turns_of_learner_[static_cast<std::size_t>(j)] = turn_of(round.number);
+    return step_alone(exec, round.step, store_.replica(j));
   }
-  const bool good = read_scalar<Exec>(exec, replica.not_finite) == 0;
-  return good ? RoundOutcome::good : RoundOutcome::bad_here;
+  for (int step = 0; step < reduction_.chunks(); ++step) {
+    average_chunk(j, exec, round, reduction_.chunk(j, step));
+  }
+  turns_of_learner_[static_cast<std::size_t>(j)] = turn_of(round.number);
+  return outcome_of(exec, store_.replica(j));
 }
 
 template <class Exec>

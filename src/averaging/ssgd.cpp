@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "averaging/replica_mean.hpp"
-#include "model/host_transfer.hpp"
 
 namespace crossbow {
 

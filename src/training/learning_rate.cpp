@@ -65,18 +65,8 @@ double LearningRate::policy_rate(std::int64_t samples) const {
     case SchedulePolicy::fixed:
       break;
     case SchedulePolicy::multistep:
-    case SchedulePolicy::step: {
-      const std::int64_t steps = steps_done(samples);
-      constexpr std::int64_t few = 64;
-      if (steps > few) {
-        return rate_ * std::pow(s.gamma, static_cast<double>(steps));
-      }
-      double rate = rate_;
-      for (std::int64_t i = 0; i < steps; ++i) {
-        rate *= s.gamma;  // one after the other, to round as PyTorch does
-      }
-      return rate;
-    }
+    case SchedulePolicy::step:
+      return rate_ * std::pow(s.gamma, static_cast<double>(steps_done(samples)));
     case SchedulePolicy::exponential:
       return rate_ * std::pow(s.gamma, epochs);
     case SchedulePolicy::inverse:

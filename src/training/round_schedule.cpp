@@ -56,8 +56,8 @@ RoundPlan RoundSchedule::plan(std::int64_t t) const {
   plan.restart.rate_changed = t > 1 && rate_.steps_between(samples_after(t - 2), before);
   plan.restart.previous_averaged = averages_in_round(t - 1, input_.averaging.period);
   plan.restart.averages = plan.rule.averages;
-  plan.test = t == rounds_ || reaches(test_every_, t);
-  plan.checkpoint = t == rounds_ || reaches(checkpoint_every_, t);
+  plan.test = tests_after(t);
+  plan.checkpoint = saves_after(t);
   return plan;
 }
 

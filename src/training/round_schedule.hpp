@@ -43,10 +43,18 @@ class RoundSchedule {
   double epochs_after(std::int64_t round) const;
   /// The first round that at least so many epochs precede.
   std::int64_t first_round_after(double epochs) const;
+  /// Whether all learners rest after round t, for a test or a checkpoint.
+  bool rests_after(std::int64_t t) const { return tests_after(t) || saves_after(t); }
   /// Round t, from 1.
   RoundPlan plan(std::int64_t t) const;
 
  private:
+  bool tests_after(std::int64_t t) const {
+    return t == rounds_ || reaches(test_every_, t);
+  }
+  bool saves_after(std::int64_t t) const {
+    return t == rounds_ || reaches(checkpoint_every_, t);
+  }
   bool reaches(std::int64_t every, std::int64_t t) const;
 
   ScheduleInput input_;

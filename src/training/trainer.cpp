@@ -146,10 +146,9 @@ class Training {
   /// here with growing t, so all meet after the same rounds, whatever their paces.
   void rest_before(Worker& worker, std::int64_t t) {
     for (std::int64_t r = worker.rested + 1; r < t; ++r) {
-      const RoundPlan round = schedule_.plan(r);
-      if (round.test || round.checkpoint) {
+      if (schedule_.rests_after(r)) {
         gate_.finish(worker.j, r);  // whoever has failed by then need not wait for more
-        rest(worker, round);
+        rest(worker, schedule_.plan(r));
       }
     }
     worker.rested = t - 1;
@@ -296,10 +295,10 @@ class Training {
       if (round.test) {
         conclude_test(round);
       }
+      watch_.restart();  // tests are not training, checkpoints are
       if (round.checkpoint || gate_.last() == state_.round) {
         save(worker);
       }
-      watch_.restart();
       progress_round_ = state_.round;
       progress_watch_.restart();
     });
@@ -464,7 +463,7 @@ class Training {
   Stopwatch watch_;
   bool target_reached_ = false;
 
-  // Of learner 0.
+  // Of learner 0, and at rest.
   Stopwatch progress_watch_;
   std::int64_t progress_round_ = 0;
 
