@@ -221,6 +221,15 @@ std::vector<Found> list_checkpoints(const std::string& folder) {
   return all;
 }
 
+/// Keep the checkpoints of `all`, newest round first, without what interrupted writes
+/// left.
+void keep_checkpoints_newest_first(std::vector<Found>& all) {
+  std::erase_if(all, [](const Found& found) { return found.round < 0; });
+  std::sort(all.begin(), all.end(), [](const Found& a, const Found& b) {
+    return a.round > b.round;
+  });
+}
+
 }  // namespace
 
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
@@ -272,10 +281,7 @@ std::string checkpoint_path(const std::string& folder, std::int64_t round) {
 std::optional<std::pair<std::string, Checkpoint>> newest_checkpoint(
     const std::string& folder, const Notice& notice) {
   std::vector<Found> all = list_checkpoints(folder);
-  std::erase_if(all, [](const Found& found) { return found.round < 0; });
-  std::sort(all.begin(), all.end(), [](const Found& a, const Found& b) {
-    return a.round > b.round;
-  });
+  keep_checkpoints_newest_first(all);
   for (const Found& found : all) {
     try {
       return std::pair(found.path.string(), read_checkpoint(found.path.string()));
@@ -304,10 +310,7 @@ void prune_checkpoints(const std::string& folder, int keep, std::int64_t round) 
       fs::remove(found.path, ignored);
     }
   }
-  std::erase_if(all, [](const Found& found) { return found.round < 0; });
-  std::sort(all.begin(), all.end(), [](const Found& a, const Found& b) {
-    return a.round > b.round;
-  });
+  keep_checkpoints_newest_first(all);
   int kept = 0;
   for (const Found& found : all) {
     if (found.round > round || kept == keep) {

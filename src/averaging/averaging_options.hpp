@@ -108,4 +108,16 @@ inline bool is_stable(double alpha, double mu, int k) {
   return alpha * (k + 1 + mu) < 2 * (1 + mu);
 }
 
+/// What alpha must stay below to be stable.
+inline double alpha_limit(double mu, int k) {
+  return 2 * (1 + mu) / (k + 1 + mu);
+}
+
+/// Whether a method that pulls by alpha would drive replicas and z apart with k learners
+/// of momentum eta.
+inline bool diverges(const AveragingOptions& options, double eta, int k) {
+  return pulls_by_alpha(options.method) && options.period > 0 &&
+         !is_stable(alpha_of(options, k), averaging_momentum_of(options, eta), k);
+}
+
 }  // namespace crossbow

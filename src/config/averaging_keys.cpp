@@ -48,15 +48,13 @@ KeyBinding method_key() {
        .help = "`sma`: synchronous model averaging; `easgd`: the same without momentum; "
                "`easgd_async`: each learner at its own pace; `ssgd`: the mean of the "
                "learners' gradients; `local_sgd`: every `period` rounds all replicas "
-               "become "
-               "their mean; `post_local_sgd`: `ssgd`, then `local_sgd`; "
-               "`polyak_ruppert`: the "
-               "mean of `ssgd`'s iterates; `downpour`: an asynchronous parameter server; "
-               "`hogwild`: one model without locks, host only; `reference`: two levels, "
-               "inside a device and across devices. `alpha` is used by the first three, "
-               "`momentum` by `sma` and `reference`, `restart` by `sma`, `easgd` and "
-               "`reference`, `period` by all but `ssgd`, `polyak_ruppert` and "
-               "`hogwild`."},
+               "become their mean; `post_local_sgd`: `ssgd`, then `local_sgd`; "
+               "`polyak_ruppert`: the mean of `ssgd`'s iterates; `downpour`: an "
+               "asynchronous parameter server; `hogwild`: one model without locks, host "
+               "only; `reference`: two levels, inside a device and across devices. "
+               "`alpha` is used by the first three, `momentum` by `sma` and `reference`, "
+               "`restart` by `sma`, `easgd` and `reference`, `period` by all but `ssgd`, "
+               "`polyak_ruppert` and `hogwild`."},
       methods,
       [](auto& c) -> auto& { return c.averaging.method; });
 }

@@ -37,14 +37,6 @@ std::string layer_text(const LayerOptions& layer) {
   return text;
 }
 
-std::string layers_text(const RunConfig& config) {
-  std::string text;
-  for (const LayerOptions& layer : config.model.layers) {
-    text += layer_text(layer);
-  }
-  return text;
-}
-
 /// Whether the key decides what a training computes, and so must not change on the way.
 bool shapes_training(const KeySpec& spec, const RunConfig& config) {
   const SchedulePolicy policy = config.optimizer.schedule.policy;
@@ -65,6 +57,21 @@ std::string value_in_force(const Binding<RunConfig>& binding, const RunConfig& c
   return value.empty() ? "-" : value;
 }
 
+/// Layer i as a message can show it; "-" where there are fewer.
+std::string layer_in_a_line(const RunConfig& config, std::size_t i) {
+  if (i >= config.model.layers.size()) {
+    return "-";
+  }
+  std::string text = layer_text(config.model.layers[i]);
+  text.erase(0, text.find("]]\n") + 3);
+  text.pop_back();
+  for (std::size_t end = text.find('\n'); end != std::string::npos;
+       end = text.find('\n')) {
+    text.replace(end, 1, ", ");
+  }
+  return "{" + text + "}";
+}
+
 }  // namespace
 
 std::string effective_deck_text(const RunConfig& config) {
@@ -77,21 +84,31 @@ std::string effective_deck_text(const RunConfig& config) {
     }
     text += line_of(binding, config);
   }
-  return text + layers_text(config);
+  for (const LayerOptions& layer : config.model.layers) {
+    text += layer_text(layer);
+  }
+  return text;
 }
 
 std::optional<DeckDifference> training_difference(const RunConfig& first,
                                                   const RunConfig& second) {
   for (const Binding<RunConfig>& binding : key_table()) {
+    if (!shapes_training(binding.spec, first)) {
+      continue;
+    }
     const std::string a = value_in_force(binding, first);
     const std::string b = value_in_force(binding, second);
-    if (shapes_training(binding.spec, first) && a != b) {
+    if (a != b) {
       return DeckDifference{binding.spec.section + "." + binding.spec.key, a, b};
     }
   }
-  const std::string a = layers_text(first), b = layers_text(second);
-  if (a != b) {
-    return DeckDifference{"model.layer", a, b};
+  const std::size_t layers =
+      std::max(first.model.layers.size(), second.model.layers.size());
+  for (std::size_t i = 0; i < layers; ++i) {
+    const std::string a = layer_in_a_line(first, i), b = layer_in_a_line(second, i);
+    if (a != b) {
+      return DeckDifference{"model.layer " + std::to_string(i + 1), a, b};
+    }
   }
   return std::nullopt;
 }

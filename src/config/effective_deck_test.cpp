@@ -85,6 +85,8 @@ TEST(TrainingDifference, IsOfWhatIsComputedAndNotOfHowLongOrWhere) {
   const std::string linear = "[[model.layer]]\ntype = \"linear\"\nunits = ";
   EXPECT_EQ(difference(linear + "10\n", linear + "10\n"), "none");
   EXPECT_NE(difference(linear + "10\n", linear + "11\n"), "none");
+  EXPECT_EQ(difference(linear + "10\n", linear + "10\n" + linear + "11\nbias = false\n"),
+            "model.layer 2: -, {type = \"linear\", units = 11, bias = false}");
 }
 
 TEST(Decks, InInputsAreValid) {

@@ -133,11 +133,10 @@ bool any_failed(const InputDeck& deck,
 /// Checked for one device; on several k is larger, and only the run knows it.
 void check_stability(InputDeck& deck, const RunConfig& config) {
   const AveragingOptions& averaging = config.averaging;
-  const bool averages = pulls_by_alpha(averaging.method) && averaging.period > 0;
   const int k = config.learners.per_device;
   const double alpha = alpha_of(averaging, k);
   const double mu = averaging_momentum_of(averaging, config.optimizer.momentum);
-  if (!averages || is_stable(alpha, mu, k) ||
+  if (!diverges(averaging, config.optimizer.momentum, k) ||
       any_failed(deck,
                  {{"averaging", "method"},
                   {"averaging", "period"},
@@ -148,7 +147,7 @@ void check_stability(InputDeck& deck, const RunConfig& config) {
     return;
   }
   char limit[32];
-  std::snprintf(limit, sizeof limit, "%.6g", 2 * (1 + mu) / (k + 1 + mu));
+  std::snprintf(limit, sizeof limit, "%.6g", alpha_limit(mu, k));
   deck.complain(deck.table("averaging").place("alpha"),
                 {"averaging.alpha = " + toml_text(alpha) + " diverges",
                  "it must be below 2 (1 + m)/(k + 1 + m) = " + std::string(limit) +

@@ -69,14 +69,15 @@ struct BenchRow {
 /// The deck's own check was for its own number of learners.
 void check_stable(const PreparedRun& run, int learners) {
   const AveragingOptions& averaging = run.config.averaging;
-  const double mu = averaging_momentum_of(averaging, run.config.optimizer.momentum);
-  const double alpha = alpha_of(averaging, learners);
+  const double eta = run.config.optimizer.momentum;
   CROSSBOW_VALIDATE(
-      !pulls_by_alpha(averaging.method) || averaging.period == 0 ||
-          is_stable(alpha, mu, learners),
+      !diverges(averaging, eta, learners),
       ExitCode::usage,
-      {fmt::format("averaging.alpha = {:g} diverges with {} learners", alpha, learners),
-       fmt::format("it must be below {:g}", 2 * (1 + mu) / (learners + 1 + mu)),
+      {fmt::format("averaging.alpha = {:g} diverges with {} learners",
+                   alpha_of(averaging, learners),
+                   learners),
+       fmt::format("it must be below {:g}",
+                   alpha_limit(averaging_momentum_of(averaging, eta), learners)),
        "--learners",
        "Give a smaller alpha or \"auto\""});
 }

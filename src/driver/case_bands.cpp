@@ -79,8 +79,7 @@ std::string text(const DeckTable& table, std::string_view key) {
   return value == nullptr ? "" : std::get<std::string>(*value);
 }
 
-template <class T>
-T median(std::vector<T> values) {
+double median(std::vector<double> values) {
   const auto middle = values.begin() + std::ssize(values) / 2;
   std::nth_element(values.begin(), middle, values.end());
   if (values.size() % 2 == 1) {
@@ -89,9 +88,8 @@ T median(std::vector<T> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-template <class T>
-T median_of(const std::vector<const HistoryRow*>& rows, T HistoryRow::*member) {
-  std::vector<T> values;
+double median_of(const std::vector<const HistoryRow*>& rows, double HistoryRow::*member) {
+  std::vector<double> values;
   values.reserve(rows.size());
   for (const HistoryRow* row : rows) {
     values.push_back(row->*member);

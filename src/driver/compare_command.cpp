@@ -8,8 +8,6 @@
 
 #include "base/error.hpp"
 
-#include "io/atomic_file.hpp"
-
 #include "driver/case_bands.hpp"
 #include "driver/commands.hpp"
 
@@ -54,13 +52,10 @@ void print_results(const std::vector<BandResult>& results) {
 }
 
 void write_reference(const std::string& path, const std::vector<HistoryRow>& rows) {
-  std::string text = std::string(history_header) + "\n";
+  HistoryFile file = HistoryFile::fresh(path);
   for (const HistoryRow& row : rows) {
-    text += to_csv(row) + "\n";
+    file.append(row);
   }
-  AtomicFile file(path, static_cast<std::int64_t>(text.size()));
-  file.write(text);
-  file.commit();
 }
 
 /// The medians become the reference; the reason stands in the case's README.
