@@ -42,10 +42,16 @@ function(crossbow_add_test_program name)
     PROPERTIES LABELS unit TIMEOUT 300)
 endfunction()
 
+# Stands in for NVIDIA's libraries, which are opened by name when a program runs.
+add_library(crossbow_fake_nvidia SHARED topology/fakes/nvidia_ml.cpp)
+
 get_property(crossbow_libraries GLOBAL PROPERTY crossbow_libraries)
 foreach(name IN LISTS crossbow_libraries)
   crossbow_add_test_program(${name})
 endforeach()
+target_compile_definitions(crossbow_topology_test PRIVATE
+  CROSSBOW_FAKE_NVIDIA_LIBRARY="$<TARGET_FILE:crossbow_fake_nvidia>")
+add_dependencies(crossbow_topology_test crossbow_fake_nvidia)
 
 file(GLOB crossbow_oracle_files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/regression/oracle/*.h5")
 foreach(file IN LISTS crossbow_oracle_files)

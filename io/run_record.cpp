@@ -23,10 +23,10 @@ nlohmann::json read_run_record(const std::string& path) {
     return nlohmann::json::parse(bytes);
   } catch (const nlohmann::json::parse_error& failure) {
     throw Error(ExitCode::data,
-                ErrorText{.what = "the run record is not JSON",
+                ErrorText{.what = "the file is not JSON",
                           .why = failure.what(),
                           .where = path,
-                          .remedy = "Restore the file or run again"});
+                          .remedy = "Restore the file or write it again"});
   }
 }
 

@@ -69,6 +69,23 @@ void sma_step(const Exec& exec,
 }
 
 template <class Exec>
+void add_in_order(const Exec& exec, const Summands<Exec>& summands, Span<Exec> sum) {
+  update::for_each_block(
+      exec,
+      "crossbow::add_in_order",
+      static_cast<std::int64_t>(sum.extent(0)),
+      KOKKOS_LAMBDA(const std::int64_t first, const std::int64_t count) {
+        float* __restrict out = sum.data() + first;
+        for (int j = 0; j < summands.count; ++j) {
+          const float* __restrict part = summands.first + j * summands.stride + first;
+          for (std::int64_t i = 0; i < count; ++i) {
+            out[i] += part[i];
+          }
+        }
+      });
+}
+
+template <class Exec>
 void average_update(const Exec& exec, const AverageUpdate<Exec>& average) {
   update::for_each_block(
       exec,
@@ -96,14 +113,15 @@ void sma_step_and_average(const Exec& exec,
       });
 }
 
-#define CROSSBOW_INSTANTIATE(Exec)                                         \
-  template void sma_step(                                                  \
-      const Exec&, const SmaStep<Exec>&, Span<Exec>, NotFiniteFlag<Exec>); \
-  template void average_update(const Exec&, const AverageUpdate<Exec>&);   \
-  template void sma_step_and_average(const Exec&,                          \
-                                     const SmaStep<Exec>&,                 \
-                                     const AverageUpdate<Exec>&,           \
-                                     int,                                  \
+#define CROSSBOW_INSTANTIATE(Exec)                                            \
+  template void sma_step(                                                     \
+      const Exec&, const SmaStep<Exec>&, Span<Exec>, NotFiniteFlag<Exec>);    \
+  template void add_in_order(const Exec&, const Summands<Exec>&, Span<Exec>); \
+  template void average_update(const Exec&, const AverageUpdate<Exec>&);      \
+  template void sma_step_and_average(const Exec&,                             \
+                                     const SmaStep<Exec>&,                    \
+                                     const AverageUpdate<Exec>&,              \
+                                     int,                                     \
                                      NotFiniteFlag<Exec>);
 CROSSBOW_FOR_EACH_SPACE(CROSSBOW_INSTANTIATE)
 

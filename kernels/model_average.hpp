@@ -41,6 +41,11 @@ void sma_step(const Exec& exec,
               Span<Exec> c,
               NotFiniteFlag<Exec> not_finite);
 
+/// sum = ((sum + a_0) + a_1) + ..., of sum's size each: corrections on their way to the
+/// average model.
+template <class Exec>
+void add_in_order(const Exec& exec, const Summands<Exec>& summands, Span<Exec> sum);
+
 /// z_next from z, z_prev and all corrections.
 template <class Exec>
 void average_update(const Exec& exec, const AverageUpdate<Exec>& update);

@@ -250,7 +250,7 @@ std::string oracle_deck(const OracleCase& o, std::int64_t samples) {
       "mean = 0.2860\nstd = 0.3530\n\n"
       "[training]\nbatch = {}\nepochs = {}\ntest_every = 0\n\n"
       "[learners]\nper_device = {}\nthreads = 1\n\n"
-      "[devices]\nbackend = \"host\"\nbind = false\n\n"
+      "[devices]\nbackend = \"host\"\ndomain = \"machine\"\nbind = false\n\n"
       "[averaging]\n{}\n"
       "[optimizer]\nlearning_rate = {}\nmomentum = {}\nweight_decay = {}\n",
       o.seed,

@@ -129,7 +129,8 @@ OracleOutcome run_oracle_case(const OracleCase& oracle,
                               KernelSet kernels) {
   TrainerOptions options = run.options;
   options.kernels = kernels;
-  options.devices = static_cast<int>(oracle.devices);
+  options.tree = star_of(static_cast<int>(oracle.devices));
+  options.placement = Placement();
   const TrainingState start = initial_state_of(oracle);
   Recorder recorder(oracle);
   train<Kokkos::Serial>(options, run.training_set(), run.test_set(), &start, recorder);

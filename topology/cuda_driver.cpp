@@ -1,37 +1,50 @@
 #include "topology/cuda_driver.hpp"
 
-#include <memory>
+#include <array>
+#include <cstdio>
 
-#include <dlfcn.h>
+#include "topology/dynamic_library.hpp"
 
 namespace crossbow {
-namespace {
 
-// From cuda.h, which need not be installed: CUresult is an int and 0 is success.
-using Initialise = int (*)(unsigned int);
-using CountDevices = int (*)(int*);
-
-struct CloseLibrary {
-  void operator()(void* library) const { dlclose(library); }
-};
-
-}  // namespace
-
-CudaDevices count_cuda_devices() {
-  const std::unique_ptr<void, CloseLibrary> driver(
-      dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL));
-  if (driver == nullptr) {
-    return {0, "no NVIDIA driver is installed (libcuda.so.1)"};
+// From cuda.h, which need not be installed: CUresult and CUdevice are ints, 0 is success.
+CudaDevices find_cuda_devices(const std::string& library) {
+  const DynamicLibrary driver(library);
+  if (!driver.is_open()) {
+    return {false, 0, "no NVIDIA driver is installed (libcuda.so.1)", {}};
   }
-  const auto initialise = reinterpret_cast<Initialise>(dlsym(driver.get(), "cuInit"));
-  const auto count_devices =
-      reinterpret_cast<CountDevices>(dlsym(driver.get(), "cuDeviceGetCount"));
-  int count = 0;
-  if (initialise == nullptr || count_devices == nullptr || initialise(0) != 0 ||
-      count_devices(&count) != 0) {
-    return {0, "the NVIDIA driver does not answer"};
+  CudaDevices devices;
+  devices.has_driver = true;
+  if (!driver.call("cuInit", signature<unsigned>, 0U) ||
+      !driver.call("cuDeviceGetCount", signature<int*>, &devices.count)) {
+    return {true, 0, "the NVIDIA driver does not answer or shows no device", {}};
   }
-  return {count, count > 0 ? "" : "the NVIDIA driver shows no device"};
+  for (int i = 0; i < devices.count; ++i) {
+    int device = 0;
+    std::array<char, 64> address{};
+    if (driver.call("cuDeviceGet", signature<int*, int>, &device, i) &&
+        driver.call("cuDeviceGetPCIBusId",
+                    signature<char*, int, int>,
+                    address.data(),
+                    static_cast<int>(address.size()),
+                    device)) {
+      devices.pci.push_back(plain_pci_address(address.data()));
+    }
+  }
+  devices.reason = devices.count > 0 ? "" : "the NVIDIA driver shows no device";
+  return devices;
+}
+
+std::string plain_pci_address(const std::string& address) {
+  unsigned domain = 0, bus = 0, device = 0, function = 0;
+  if (std::sscanf(address.c_str(), "%x:%x:%x.%x", &domain, &bus, &device, &function) !=
+      4) {
+    return address;
+  }
+  std::array<char, 40> text{};
+  std::snprintf(
+      text.data(), text.size(), "%04x:%02x:%02x.%x", domain, bus, device, function);
+  return text.data();
 }
 
 }  // namespace crossbow

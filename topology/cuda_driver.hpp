@@ -1,18 +1,25 @@
 #pragma once
-// Asks NVIDIA's driver how many devices there are, without being linked to it: a program
+// Asks NVIDIA's driver which devices there are, without being linked to it: a program
 // that is would not start where no driver is installed.
 
 #include <string>
+#include <vector>
 
 namespace crossbow {
 
 struct CudaDevices {
+  bool has_driver = false;
   int count = 0;
-  std::string reason;  // why there are none; empty otherwise
+  std::string reason;            // why there are none; empty otherwise
+  std::vector<std::string> pci;  // their addresses, in the driver's order
 };
 
-/// Count the devices that the driver lets this process use (CUDA_VISIBLE_DEVICES and
+/// Ask for the devices that the driver lets this process use (CUDA_VISIBLE_DEVICES and
 /// cgroup count).
-CudaDevices count_cuda_devices();
+CudaDevices find_cuda_devices(const std::string& library = "libcuda.so.1");
+
+/// Bring a PCI address into the form of this folder: "00000000:3B:00.0" becomes
+/// "0000:3b:00.0".
+std::string plain_pci_address(const std::string& address);
 
 }  // namespace crossbow

@@ -7,15 +7,13 @@
 
 #include "base/error.hpp"
 
+#include "topology/cuda_driver.hpp"
 #include "topology/hwloc_handle.hpp"
+#include "topology/nvml.hpp"
+#include "topology/probe_devices.hpp"
 
 namespace crossbow {
 namespace {
-
-std::string info_of(hwloc_obj_t object, const char* key) {
-  const char* text = hwloc_obj_get_info_by_name(object, key);
-  return text == nullptr ? std::string() : std::string(text);
-}
 
 /// Turns a loaded hwloc topology into parts, PU by PU: machines without core, package or
 /// cache objects exist, but every machine has PUs.
@@ -28,6 +26,8 @@ class Reader {
     while ((pu = hwloc_get_next_obj_by_type(source_, HWLOC_OBJ_PU, pu)) != nullptr) {
       read_pu(pu);
     }
+    read_places(parts_);
+    read_devices(source_, parts_);
   }
 
   TopologyParts take() { return std::move(parts_); }
@@ -123,10 +123,12 @@ class Reader {
   hwloc_obj_t last_cache_ = nullptr;
 };
 
+/// With PCI devices, which hwloc leaves out by default.
 HwlocHandle make_source() {
   HwlocHandle source = make_hwloc();
   CROSSBOW_VALIDATE(
       source, ExitCode::device, {"hwloc cannot start", std::strerror(errno), "", ""});
+  hwloc_topology_set_io_types_filter(source.get(), HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
   return source;
 }
 
@@ -137,7 +139,7 @@ void restrict_to_this_thread(hwloc_topology_t source) {
   const bool known =
       mask && hwloc_get_cpubind(source, mask.get(), HWLOC_CPUBIND_THREAD) == 0;
   if (known) {
-    hwloc_topology_restrict(source, mask.get(), 0);
+    hwloc_topology_restrict(source, mask.get(), HWLOC_RESTRICT_FLAG_ADAPT_IO);
   }
 }
 
@@ -158,6 +160,15 @@ Topology probe_live() {
   return Topology(std::move(parts));
 }
 
+Topology ask_drivers(const Topology& machine) {
+  TopologyParts parts = machine.parts();
+  add_nvml(read_nvml(), parts);
+  if (const CudaDevices devices = find_cuda_devices(); devices.has_driver) {
+    keep_visible(devices.pci, parts);
+  }
+  return Topology(std::move(parts));
+}
+
 Topology probe_synthetic(const std::string& description) {
   const HwlocHandle source = make_source();
   CROSSBOW_VALIDATE(
@@ -175,11 +186,12 @@ Topology probe_synthetic(const std::string& description) {
 
 Topology probe_xml(const std::string& path) {
   const HwlocHandle source = make_source();
+  errno = 0;
   CROSSBOW_VALIDATE(hwloc_topology_set_xml(source.get(), path.c_str()) == 0 &&
                         hwloc_topology_load(source.get()) == 0,
                     ExitCode::data,
                     {"the machine file cannot be read",
-                     std::strerror(errno),
+                     errno == 0 ? "hwloc does not understand it" : std::strerror(errno),
                      path,
                      "Write one with lstopo of hwloc 2"});
   return Topology(Reader(source.get()).take());

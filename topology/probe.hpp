@@ -14,6 +14,11 @@ namespace crossbow {
 /// Error(device) if the machine cannot be read.
 Topology probe_live();
 
+/// Complete what probe_live found of GPUs by asking NVIDIA's libraries, if they are
+/// there, by PCI address: names, memory, links, and which of them the driver lets this
+/// process use.
+Topology ask_drivers(const Topology& machine);
+
 /// Build the machine of hwloc's synthetic notation, e.g. "pack:2 numa:1 l3:1 core:4 pu:2"
 /// (each level's count is per object of the level before). Throws Error(usage) if it is
 /// malformed.

@@ -12,18 +12,70 @@ namespace {
   return index >= 0 && index < static_cast<int>(size);
 }
 
-[[maybe_unused]] bool is_consistent(const TopologyParts& parts) {
+[[maybe_unused]] bool is_index_or_none(int index, std::size_t size) {
+  return index == -1 || is_index(index, size);
+}
+
+[[maybe_unused]] bool has_valid_cores(const TopologyParts& parts) {
   return std::all_of(parts.cores.begin(), parts.cores.end(), [&](const Core& core) {
     return is_index(core.package, parts.packages.size()) &&
            is_index(core.l3_group, parts.l3_groups.size()) && !core.pus.empty() &&
-           (core.numa_node == -1 || is_index(core.numa_node, parts.numa_nodes.size()));
+           is_index_or_none(core.numa_node, parts.numa_nodes.size());
   });
+}
+
+[[maybe_unused]] bool has_valid_devices(const TopologyParts& parts) {
+  return std::all_of(parts.devices.begin(),
+                     parts.devices.end(),
+                     [&](const Device& device) {
+                       return is_index(device.place, parts.places.size()) &&
+                              is_index_or_none(device.package, parts.packages.size()) &&
+                              is_index_or_none(device.numa_node, parts.numa_nodes.size());
+                     }) &&
+         std::all_of(parts.nvlinks.begin(), parts.nvlinks.end(), [&](const NvLink& link) {
+           return link.a < link.b && is_index(link.a, parts.devices.size()) &&
+                  is_index(link.b, parts.devices.size());
+         });
+}
+
+[[maybe_unused]] bool has_valid_places(const TopologyParts& parts) {
+  for (std::size_t i = 0; i < parts.places.size(); ++i) {
+    const int parent = parts.places[i].parent;
+    if (i == 0 ? parent != -1 : !is_index(parent, i)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
 
+std::string_view link_type_name(LinkType type) {
+  switch (type) {
+    case LinkType::memory:
+      return "memory";
+    case LinkType::nvlink:
+      return "NVLink";
+    case LinkType::pcie_switch:
+      return "PCIe switch";
+    case LinkType::host_bridge:
+      return "host bridge";
+    case LinkType::numa_node:
+      return "NUMA node";
+    case LinkType::package:
+      return "package";
+    case LinkType::socket:
+      return "socket link";
+  }
+  return {};
+}
+
 Topology::Topology(TopologyParts parts) : parts_(std::move(parts)) {
-  CROSSBOW_EXPECT(is_consistent(parts_));
+  if (parts_.places.empty()) {
+    parts_.places.push_back({PlaceKind::machine, "machine", -1, 0});
+  }
+  CROSSBOW_EXPECT(has_valid_cores(parts_) && has_valid_places(parts_) &&
+                  has_valid_devices(parts_));
   for (const Core& core : parts_.cores) {
     pus_.insert(pus_.end(), core.pus.begin(), core.pus.end());
   }

@@ -23,7 +23,7 @@ says() { [[ $answer == *"$1"* ]] || die "no \"$1\" in: $answer"; }
 untimed() { cut -d, -f1-3,5-10 "$1/history.csv"; }
 
 # A whole run and its files.
-expect 0 run $deck run.output="$folder/whole" --json "$folder/figures.json"
+expect 0 run $deck run.output="$folder/whole" devices.domain=machine --json "$folder/figures.json"
 pattern='test accuracy 0\.[0-9]{4}, median of five 0\.[0-9]{4}, [0-9.]+ epochs, [0-9.]+ s of training, [0-9]+ images/s$'
 [[ $answer =~ $pattern ]] || die "the last line is not as documented: $answer"
 [[ $(wc -l <"$folder/whole/history.csv") -eq 11 ]] || die "not 10 rows"
@@ -36,7 +36,7 @@ record = json.load(open(sys.argv[1] + "/whole/run.json"))
 figures = json.load(open(sys.argv[1] + "/figures.json"))
 assert record["learners"] == 2 and record["batch_of_all_learners"] == 2 * record["batch_per_learner"]
 assert record["result"]["finished"] and record["result"]["peak_memory_bytes"] > 1 << 20
-assert len(record["placement"]) == 2 and record["training_data"]["samples"] == 1437
+assert len(record["devices"]["placement"]["learners"]) == 2 and record["training_data"]["samples"] == 1437
 assert figures["test_accuracy"] > 0.88, figures
 PYTHON
 newest=$(find "$folder/whole/checkpoints" -name "*.h5" | sort | tail -1)

@@ -1,5 +1,8 @@
 #include "averaging/averaging_method.hpp"
 
+#include <algorithm>
+#include <string>
+
 #include "base/error.hpp"
 
 #include "averaging/downpour.hpp"
@@ -13,19 +16,39 @@
 #include "averaging/ssgd.hpp"
 
 namespace crossbow {
-namespace {
 
-void check_equal_devices(int learners, int devices) {
-  CROSSBOW_VALIDATE(
-      learners % devices == 0,
-      ExitCode::usage,
-      {"the devices have unequal numbers of learners",
-       std::to_string(learners) + " learners on " + std::to_string(devices) + " devices",
-       "averaging.method = \"reference\"",
-       "Give every device as many learners as the others"});
+void check_equal_devices(AveragingMethodName method, const std::vector<int>& learners) {
+  const bool equal = std::all_of(
+      learners.begin(), learners.end(), [&](int own) { return own == learners.front(); });
+  std::string numbers;
+  for (const int own : learners) {
+    numbers += (numbers.empty() ? "" : ", ") + std::to_string(own);
+  }
+  CROSSBOW_VALIDATE(method != AveragingMethodName::reference || equal,
+                    ExitCode::usage,
+                    {"the devices have unequal numbers of learners",
+                     numbers,
+                     "averaging.method = \"reference\"",
+                     "Give every device as many learners as the others"});
 }
 
-}  // namespace
+std::vector<int> learners_of_device(const MethodOptions& options, int k) {
+  if (!options.learners_of_device.empty()) {
+    return options.learners_of_device;
+  }
+  const auto devices = static_cast<std::size_t>(options.tree.devices());
+  CROSSBOW_VALIDATE(k >= options.tree.devices(),
+                    ExitCode::usage,
+                    {std::to_string(k) + " learners are too few",
+                     "there are " + std::to_string(devices) + " devices",
+                     "",
+                     "Give every device a learner"});
+  std::vector<int> learners(devices, k / static_cast<int>(devices));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(k) % devices; ++i) {
+    ++learners[i];
+  }
+  return learners;
+}
 
 template <class Exec>
 std::unique_ptr<AveragingMethod<Exec>> make_averaging_method(
@@ -52,7 +75,8 @@ std::unique_ptr<AveragingMethod<Exec>> make_averaging_method(
     case AveragingMethodName::hogwild:
       return std::make_unique<Hogwild<Exec>>(exec, options, store, layout);
     case AveragingMethodName::reference:
-      check_equal_devices(store.learners(), options.devices);
+      check_equal_devices(options.averaging.method,
+                          learners_of_device(options, store.learners()));
       return std::make_unique<TwoLevelAveraging<Exec>>(exec, options, store, layout);
   }
   return std::make_unique<Sma<Exec>>(exec, options, store, layout);

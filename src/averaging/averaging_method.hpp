@@ -8,11 +8,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "kernels/sgd_update.hpp"
 #include "kernels/spaces.hpp"
+#include "topology/reduction_tree.hpp"
 
 #include "averaging/averaging_options.hpp"
+#include "averaging/reduction_executor.hpp"
 #include "model/host_transfer.hpp"
 #include "model/network.hpp"
 #include "model/parameter_layout.hpp"
@@ -88,11 +91,18 @@ class AveragingMethod {
 
   /// At rest: all state but replicas' w and v, by name ("average/<tensor>" and so on).
   virtual void save(const Exec& exec, NamedTensors& tensors) const = 0;
+  /// Learner j's own thread, before anything else: touch the method's memory that is to
+  /// lie near j.
+  virtual void touch(int /*j*/, const Exec& /*exec*/) {}
   /// At rest, before the first round, with weights and velocities of the replicas in
   /// place: continue after `round` rounds.
   virtual void restore(const Exec& exec,
                        const NamedTensors& tensors,
                        std::int64_t round) = 0;
+
+  /// At rest: the edges of the tree over which sums have travelled; none where the method
+  /// does not use one.
+  virtual std::vector<ExecutedEdge> executed_edges() const { return {}; }
 
   /// Wake all learners that wait; they leave by Aborted.
   virtual void abort() noexcept = 0;
@@ -101,14 +111,23 @@ class AveragingMethod {
 /// What a method works on.
 struct MethodOptions {
   AveragingOptions averaging;
-  double eta = 0;   // momentum of the learners, which "auto" momentum of z depends on
-  int devices = 1;  // with k/devices learners each, in order
-  std::int64_t local_from_round = 1;  // post_local_sgd: the first round of local_sgd
+  double eta = 0;      // momentum of the learners, which "auto" momentum of z depends on
+  ReductionTree tree;  // over the devices
+  std::vector<int> learners_of_device;  // in order; none: as many on each
+  std::int64_t local_from_round = 1;    // post_local_sgd: the first round of local_sgd
   bool clips = false;  // gradients change once more when backward has ended
 };
 
+/// How many of k learners each device of `options` has.
+std::vector<int> learners_of_device(const MethodOptions& options, int k);
+
+/// Throw Error(usage) where devices have unequal numbers of learners and `method` has one
+/// alpha for all devices (reference, DESIGN 2.8).
+void check_equal_devices(AveragingMethodName method, const std::vector<int>& learners);
+
 /// The method of `options`; the store and the layout outlive it. Throws Error(usage)
-/// where the devices have unequal numbers of learners and the method needs equal ones.
+/// where devices have unequal numbers of learners and the method (reference) needs equal
+/// ones.
 template <class Exec>
 std::unique_ptr<AveragingMethod<Exec>> make_averaging_method(
     const Exec& exec,

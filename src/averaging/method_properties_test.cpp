@@ -43,7 +43,7 @@ class AnyMethod : public ::testing::TestWithParam<Method> {
   static MethodOptions options(std::int64_t period = 1) {
     const AveragingMethodName name = GetParam().name;
     MethodOptions options = options_of(name, period);
-    options.devices = name == AveragingMethodName::reference ? 2 : 1;
+    options.tree = star_of(name == AveragingMethodName::reference ? 2 : 1);
     options.local_from_round = 4;
     options.averaging.momentum = 0.5;
     return options;

@@ -19,7 +19,7 @@ std::string reference_prefix(std::size_t d) {
 
 MethodOptions two_levels(int devices, std::int64_t period = 1) {
   MethodOptions options = options_of(AveragingMethodName::reference, period);
-  options.devices = devices;
+  options.tree = star_of(devices);
   options.averaging.momentum = 0.5;
   return options;
 }

@@ -27,16 +27,23 @@ Sma<Exec>::Sma(const Exec& exec,
       mu_(static_cast<float>(averaging_momentum_of(options.averaging, options.eta))),
       period_(options.averaging.period),
       elements_(layout.size()),
-      c_stride_(elements_),
       turns_of_learner_(static_cast<std::size_t>(store.learners()), 0),
-      reduction_(store.learners(), elements_, reduction_chunk_elements) {
-  const auto n = static_cast<std::size_t>(elements_);
-  const auto k = static_cast<std::size_t>(store.learners());
-  c_ = Buffer<Exec>(
-      Kokkos::view_alloc(exec, "crossbow::corrections", Kokkos::WithoutInitializing),
-      k * n);
+      reduction_(
+          exec, options.tree, learners_of_device(options, store.learners()), elements_) {
   for (Buffer<Exec>& z : z_) {
-    z = make_buffer(exec, "crossbow::average_model", n);
+    z = Buffer<Exec>(
+        Kokkos::view_alloc(exec, "crossbow::average_model", Kokkos::WithoutInitializing),
+        static_cast<std::size_t>(elements_));
+  }
+}
+
+template <class Exec>
+void Sma<Exec>::touch(int j, const Exec& exec) {
+  if (j == reduction_.first_learner_of_root()) {
+    for (const Buffer<Exec>& z : z_) {
+      Kokkos::deep_copy(exec, z, 0.0F);
+    }
+    exec.fence("crossbow::touch");
   }
 }
 
@@ -72,29 +79,22 @@ void Sma<Exec>::average_chunk(int j,
                               z,
                               slice<Exec>(replica.w, chunk),
                               slice<Exec>(replica.v, chunk)};
-  const AverageUpdate<Exec> average = {
-      mu_,
-      {c_.data() + chunk.offset, c_stride_, store_.learners()},
-      z,
-      slice<Exec>(average_of_turn(turn - 2), chunk),
-      slice<Exec>(average_of_turn(turn), chunk)};
-  reduction_.wait_complete(chunk.index, ledger_turn - 1);
-  if (reduction_.others_arrived(chunk.index, ledger_turn)) {
+  AverageUpdate<Exec> average = {mu_,
+                                 {},
+                                 z,
+                                 slice<Exec>(average_of_turn(turn - 2), chunk),
+                                 slice<Exec>(average_of_turn(turn), chunk)};
+  reduction_.wait_complete(chunk, ledger_turn - 1);
+  if (reduction_.others_arrived(chunk, ledger_turn)) {
+    average.corrections = reduction_.all_corrections(chunk);
     sma_step_and_average<Exec>(exec, step, average, j, replica.not_finite);
     exec.fence("crossbow::average_chunk");
-    reduction_.arrive(chunk.index, ledger_turn);
-    reduction_.complete(chunk.index, ledger_turn);
+    reduction_.bring_added(chunk, ledger_turn);
     return;
   }
-  const Span<Exec> c(c_.data() + j * c_stride_ + chunk.offset,
-                     static_cast<std::size_t>(chunk.size));
-  sma_step<Exec>(exec, step, c, replica.not_finite);
+  sma_step<Exec>(exec, step, reduction_.corrections(j, chunk), replica.not_finite);
   exec.fence("crossbow::average_chunk");
-  if (reduction_.arrive(chunk.index, ledger_turn)) {
-    average_update<Exec>(exec, average);
-    exec.fence("crossbow::average_chunk");
-    reduction_.complete(chunk.index, ledger_turn);
-  }
+  reduction_.bring(j, exec, chunk, ledger_turn, average);
 }
 
 /// With period "never" z is the mean of the replicas, made without touching one.

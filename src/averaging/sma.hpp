@@ -14,7 +14,7 @@
 #include "kernels/model_average.hpp"
 
 #include "averaging/averaging_method.hpp"
-#include "averaging/reduction_executor.hpp"
+#include "averaging/combining_tree.hpp"
 
 namespace crossbow {
 
@@ -27,6 +27,8 @@ class Sma final : public AveragingMethod<Exec> {
       const ParameterLayout& layout);
 
   Span<Exec> weights(int j) override { return store_.replica(j).w; }
+  /// z lies near the root of the tree.
+  void touch(int j, const Exec& exec) override;
   RoundOutcome finish_round(int j, const Exec& exec, const RoundRule& round) override;
   void collect(const Exec& exec) override;
   Span<Exec> average() const override { return average_of_turn(turns_done()); }
@@ -36,6 +38,9 @@ class Sma final : public AveragingMethod<Exec> {
   void restore(const Exec& exec,
                const NamedTensors& tensors,
                std::int64_t round) override;
+  std::vector<ExecutedEdge> executed_edges() const override {
+    return reduction_.executed_edges();
+  }
   void abort() noexcept override { reduction_.abort(); }
 
  private:
@@ -56,12 +61,10 @@ class Sma final : public AveragingMethod<Exec> {
   std::int64_t period_;  // 0: never
   std::int64_t first_turn_ = 0;
   std::int64_t elements_;
-  std::int64_t c_stride_;
-  Buffer<Exec> c_;                 // corrections, one part a learner
   std::array<Buffer<Exec>, 3> z_;  // z of turn a is z_[a mod 3]
   std::vector<std::int64_t>
       turns_of_learner_;  // each written by its learner, read at rest
-  ReductionExecutor reduction_;
+  CombiningTree<Exec> reduction_;
 };
 
 }  // namespace crossbow

@@ -75,12 +75,13 @@ class Fleet {
     NamedTensors tensors;
     layout.unpack(gradient_of(layout, 99, 0), "average/", tensors);
     layout.unpack(gradient_of(layout, 98, 0), "previous/", tensors);
-    for (int d = 0; d < options.devices; ++d) {
+    for (int d = 0; d < options.tree.devices(); ++d) {
       const std::string prefix = "reference" + std::to_string(d) + "/";
       layout.unpack(gradient_of(layout, 90 + d, 0), prefix, tensors);
     }
     for (int j = 0; j < k; ++j) {
       store.touch(exec, j);
+      method->touch(j, exec);
       const int first_weights = start == Start::apart ? stream(j) : 99;
       set(store.replica(j).w, gradient_of(layout, first_weights, 0));
     }

@@ -17,8 +17,10 @@ std::string line_of(const Binding<RunConfig>& binding, const RunConfig& config) 
     return "# " + key + ": only " + binding.condition + "\n";
   }
   const std::string value = binding.show(config);
-  return value.empty() ? "# " + key + ": " + binding.spec.default_text + "\n"
-                       : key + " = " + value + "\n";
+  const std::string& fallback = binding.spec.default_text;
+  const bool is_given =
+      !value.empty() && (fallback.empty() || (value != "\"\"" && value != "[]"));
+  return is_given ? key + " = " + value + "\n" : "# " + key + ": " + fallback + "\n";
 }
 
 std::string layer_text(const LayerOptions& layer) {

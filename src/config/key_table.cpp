@@ -218,44 +218,6 @@ KeyBindings training_keys() {
   };
 }
 
-KeyBindings machine_keys() {
-  const EnumNames<BackendName> backends = {{"auto", BackendName::automatic},
-                                           {"host", BackendName::host},
-                                           {"cuda", BackendName::cuda}};
-  return {
-      key(
-          {.section = "learners",
-           .key = "per_device",
-           .type = KeyType::integer,
-           .range = from_to(1, 1024),
-           .help = "Learners on each device."},
-          [](auto& c) -> auto& { return c.learners.per_device; }),
-      bind_or_word<RunConfig>(
-          {.section = "learners",
-           .key = "threads",
-           .type = KeyType::integer,
-           .range = from_to(1, 512),
-           .help = "Threads of each learner on the host; `\"auto\"`: the "
-                   "process's cores divided among the learners."},
-          "auto",
-          0,
-          [](auto& c) -> auto& { return c.learners.threads; }),
-      bind_names<RunConfig>(
-          {.section = "devices",
-           .key = "backend",
-           .help = "`auto`: CUDA where a device and crossbow-cuda are found, "
-                   "else the host."},
-          backends,
-          [](auto& c) -> auto& { return c.devices.backend; }),
-      key(
-          {.section = "devices",
-           .key = "bind",
-           .type = KeyType::boolean,
-           .help = "Bind each learner to cores of its own."},
-          [](auto& c) -> auto& { return c.learners.bind; }),
-  };
-}
-
 KeyBindings checkpoint_keys() {
   return {
       key(

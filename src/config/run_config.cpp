@@ -137,6 +137,7 @@ void check_stability(InputDeck& deck, const RunConfig& config) {
   const double alpha = alpha_of(averaging, k);
   const double mu = averaging_momentum_of(averaging, config.optimizer.momentum);
   if (!diverges(averaging, config.optimizer.momentum, k) ||
+      !config.devices.plan.empty() ||  // has its own numbers of learners
       any_failed(deck,
                  {{"averaging", "method"},
                   {"averaging", "period"},
@@ -169,6 +170,17 @@ void check_hogwild(InputDeck& deck, const RunConfig& config) {
   }
 }
 
+/// Another machine is played by the host's cores.
+void check_played_machine(InputDeck& deck, const RunConfig& config) {
+  if (!config.devices.topology.empty() && config.devices.backend == BackendName::cuda) {
+    deck.complain(deck.table("devices").place("topology"),
+                  {"devices.topology cannot be played by the cuda backend",
+                   "it is for the host's cores only",
+                   {},
+                   "Set devices.backend = \"host\", or take it out"});
+  }
+}
+
 RunConfig config_of(InputDeck deck,
                     const std::string& name,
                     const std::vector<std::string>& overrides) {
@@ -186,6 +198,7 @@ RunConfig config_of(InputDeck deck,
   check_schedule(deck, config);
   check_stability(deck, config);
   check_hogwild(deck, config);
+  check_played_machine(deck, config);
   deck.throw_complaints();
   if (config.run.output.empty()) {
     config.run.output = "output/" + config.run.name;

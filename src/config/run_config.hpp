@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "topology/device_options.hpp"
+
 #include "averaging/averaging_options.hpp"
 #include "data/data_options.hpp"
 #include "model/model_options.hpp"
@@ -21,14 +23,6 @@ struct RunOptions {
   std::optional<double> time_limit;  // [s]
 
   bool operator==(const RunOptions&) const = default;
-};
-
-enum class BackendName { automatic, host, cuda };
-
-struct DeviceOptions {
-  BackendName backend = BackendName::automatic;
-
-  bool operator==(const DeviceOptions&) const = default;
 };
 
 struct CheckpointOptions {

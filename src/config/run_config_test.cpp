@@ -50,8 +50,13 @@ RunConfig full_config() {
   c.optimizer.schedule.warmup_epochs = 0.25;
   c.optimizer.schedule.warmup_factor = 0.5;
   c.averaging = {AveragingMethodName::ssgd, AlphaRule::number, 0.125, 0.75, 4, false};
-  c.learners = {3, 2, false};
-  c.devices = {BackendName::host};
+  c.learners = {3, 2};
+  c.devices = {BackendName::host,
+               HostDomain::l3,
+               {"l3-0", "l3-1"},
+               "core:2 pu:1",
+               "p.json",
+               false};
   c.checkpoint = {1.5, 7};
   return c;
 }

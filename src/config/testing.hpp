@@ -65,6 +65,10 @@ threads = 2
 [devices]
 backend = "host"
 bind = false
+domain = "l3"
+use = ["l3-0", "l3-1"]
+topology = "core:2 pu:1"
+plan = "p.json"
 [checkpoint]
 every_epochs = 1.5
 keep = 7

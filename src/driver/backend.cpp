@@ -49,14 +49,23 @@ void settle_backend(const RunConfig& config, char** argv) {
          "",
          "",
          "Run it with the program crossbow"});
+    CROSSBOW_VALIDATE(
+        config.devices.topology.empty() &&
+            config.averaging.method != AveragingMethodName::hogwild,
+        ExitCode::usage,
+        {"this is the CUDA program but the deck asks for what the host alone can do",
+         "devices.topology or averaging.method = \"hogwild\"",
+         "",
+         "Run it with the program crossbow"});
     return;
   }
-  // Hogwild is the host's; the deck's check has seen to "cuda".
+  // Hogwild and playing a machine are the host's; the deck's check has seen to "cuda".
   if (wanted == BackendName::host ||
-      config.averaging.method == AveragingMethodName::hogwild) {
+      config.averaging.method == AveragingMethodName::hogwild ||
+      !config.devices.topology.empty()) {
     return;
   }
-  const CudaDevices devices = count_cuda_devices();
+  const CudaDevices devices = find_cuda_devices();
   const fs::path program = devices.count > 0 ? find_cuda_program() : fs::path();
   if (!program.empty()) {
     execv(program.c_str(), argv);

@@ -66,34 +66,17 @@ struct BenchRow {
   double images_per_second, gflops;
 };
 
-/// The deck's own check was for its own number of learners.
-void check_stable(const PreparedRun& run, int learners) {
-  const AveragingOptions& averaging = run.config.averaging;
-  const double eta = run.config.optimizer.momentum;
-  CROSSBOW_VALIDATE(
-      !diverges(averaging, eta, learners),
-      ExitCode::usage,
-      {fmt::format("averaging.alpha = {:g} diverges with {} learners",
-                   alpha_of(averaging, learners),
-                   learners),
-       fmt::format("it must be below {:g}",
-                   alpha_limit(averaging_momentum_of(averaging, eta), learners)),
-       "--learners",
-       "Give a smaller alpha or \"auto\""});
-}
-
 BenchRow measure(const PreparedRun& run,
                  const BenchRequest& request,
                  int batch,
-                 int learners) {
+                 int learners_per_device) {
   TrainerOptions o = run.options;
   o.training.batch = batch;
   o.training.epochs = endless;
   o.training.test_every = 0;
   o.checkpoint_epochs = 0;
-  o.learners = learners;
-  o.threads = threads_per_learner(run.config.learners, learners, *o.topology);
-  o.placement = place_learners(*o.topology, learners, o.threads);
+  set_devices(set_up_devices(run.config, learners_per_device, run.devices.model_bytes),
+              o);
   if (!o.placement.warning.empty()) {
     fmt::print(stderr, "crossbow: {}\n", o.placement.warning);
   }
@@ -101,9 +84,9 @@ BenchRow measure(const PreparedRun& run,
   with_space(o.threads, [&]<class Exec>() {
     return train<Exec>(o, run.training_set(), run.test_set(), nullptr, observer);
   });
-  const double rate = observer.rounds_per_second() * batch * learners;
+  const double rate = observer.rounds_per_second() * batch * o.learners;
   const double flops = training_flops(plan_for(o.model, run.training_set()));
-  return {batch, learners, rate, rate * flops * 1e-9};
+  return {batch, o.learners, rate, rate * flops * 1e-9};
 }
 
 nlohmann::json to_json(const std::string& network, const std::vector<BenchRow>& rows) {
@@ -121,12 +104,13 @@ nlohmann::json to_json(const std::string& network, const std::vector<BenchRow>& 
 }  // namespace
 
 int bench_command(const BenchRequest& request, char** argv) {
-  const RunConfig config = read_run_config(request.deck.path, request.deck.overrides);
+  RunConfig config = read_run_config(request.deck.path, request.deck.overrides);
+  config.devices.plan.clear();  // numbers of learners are given here
   settle_backend(config, argv);
   if (!request.json.empty()) {
     check_writable(request.json);
   }
-  const Kokkos::ScopeGuard kokkos(quiet_settings());
+  const Kokkos::ScopeGuard kokkos(kokkos_settings(config.devices));
   const PreparedRun run =
       prepare_run(config, request.deck.search, [](const std::string& line) {
         fmt::print(stderr, "crossbow: {}\n", line);
@@ -134,8 +118,10 @@ int bench_command(const BenchRequest& request, char** argv) {
   CROSSBOW_VALIDATE(std::isfinite(request.window),
                     ExitCode::usage,
                     {"--window is not a number", "", "", "Give seconds"});
+  const int devices =
+      std::max(1, static_cast<int>(run.devices.topology->devices().size()));
   for (const int learners : request.learners) {
-    check_stable(run, learners);
+    check_stable(config, learners * devices, "--learners");
   }
   const std::string network = plan_for(config.model, run.training_set()).name;
   std::vector<BenchRow> rows;

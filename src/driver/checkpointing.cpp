@@ -1,6 +1,7 @@
 #include "driver/checkpointing.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 
@@ -47,6 +48,14 @@ void check_deck(const std::string& path,
   }
 }
 
+/// Over which tree, and from how many learners on each device, sums are made.
+std::string reduction_text(const PreparedRun& run) {
+  return fmt::format("learners {} parents {} children {}",
+                     fmt::join(run.devices.placement.learners_of_device(), ","),
+                     fmt::join(run.options.tree.parent, ","),
+                     fmt::join(run.options.tree.children, ","));
+}
+
 }  // namespace
 
 Checkpoint to_checkpoint(TrainingState&& state, const PreparedRun& run) {
@@ -71,7 +80,8 @@ Checkpoint to_checkpoint(TrainingState&& state, const PreparedRun& run) {
     file.numbers["loss_sum" + std::to_string(j)] = state.loss_sums[j];
   }
   file.texts = {{"data_digest", run.training_data.digest},
-                {"deck", run.config.effective_deck}};
+                {"deck", run.config.effective_deck},
+                {"reduction", reduction_text(run)}};
   return file;
 }
 
@@ -112,12 +122,21 @@ void check_identity(const std::string& path,
                     const Checkpoint& file,
                     const PreparedRun& run) {
   check_deck(path, deck_of(path, file), run.config);
+  check_equal(path,
+              "the number of learners on all devices",
+              require(file.integers, "learners", path),
+              static_cast<std::int64_t>(run.options.learners));
   check_equal(path, "data.mean", require(file.numbers, "data_mean", path), run.mean);
   check_equal(path, "data.std", require(file.numbers, "data_std", path), run.std);
   check_equal(path,
               "the digest of data.train",
               require(file.texts, "data_digest", path),
               run.training_data.digest);
+}
+
+bool has_same_reduction(const Checkpoint& file, const PreparedRun& run) {
+  const auto saved = file.texts.find("reduction");
+  return saved == file.texts.end() || saved->second == reduction_text(run);
 }
 
 }  // namespace crossbow

@@ -39,4 +39,8 @@ void check_identity(const std::string& path,
                     const Checkpoint& checkpoint,
                     const PreparedRun& run);
 
+/// Whether corrections are added in the same order as before the checkpoint: only then
+/// does a resumed run end bit for bit like one that was not interrupted.
+bool has_same_reduction(const Checkpoint& checkpoint, const PreparedRun& run);
+
 }  // namespace crossbow

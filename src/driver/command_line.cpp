@@ -1,12 +1,16 @@
 #include "driver/command_line.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/build_info.hpp"
 #include "base/exit_code.hpp"
+
+#include "kernels/instance.hpp"
 
 #include "driver/commands.hpp"
 
@@ -38,6 +42,7 @@ class CommandLine {
     add_run();
     add_check();
     add_bench();
+    add_topology();
     add_keys();
     add_import();
     add_evaluate();
@@ -65,7 +70,7 @@ class CommandLine {
         "check", "check a deck, its data and its network; train nothing");
     add_deck(command, check_);
     add_search(command, check_.search);
-    command->callback([this] { status_ = check_command(check_); });
+    command->callback([this] { status_ = check_command(check_, argv_); });
   }
 
   void add_bench() {
@@ -78,7 +83,7 @@ class CommandLine {
         ->allow_extra_args(false)
         ->check(CLI::Range(1, 65536))
         ->capture_default_str();
-    command->add_option("--learners", bench_.learners, "numbers of learners")
+    command->add_option("--learners", bench_.learners, "numbers of learners per device")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(CLI::Range(1, 1024))
@@ -92,6 +97,48 @@ class CommandLine {
     command->add_option("--json", bench_.json, "write the table to a file")
         ->type_name("FILE");
     command->callback([this] { status_ = bench_command(bench_, argv_); });
+  }
+
+  void add_topology() {
+    CLI::App* command = app_.add_subcommand(
+        "topology",
+        "show a machine, where learners would run on it, and how they would be averaged");
+    CLI::Option* xml =
+        command->add_option("--xml", topology_.xml, "a machine that lstopo has written")
+            ->type_name("FILE");
+    command
+        ->add_option(
+            "--synthetic", topology_.synthetic, "a machine in hwloc's synthetic notation")
+        ->type_name("TEXT")
+        ->excludes(xml);
+    command->add_flag("--host", topology_.host, "use its cores, whatever GPUs it has");
+    command->add_option("--learners", topology_.learners, "learners on each device")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+    command->add_option("--threads", topology_.threads, "threads of each learner")
+        ->check(CLI::Range(1, most_threads))
+        ->capture_default_str();
+    command->add_option("--domain", topology_.domain, "what a device of a host is")
+        ->transform(CLI::CheckedTransformer(
+            std::map<std::string, HostDomain>{{"machine", HostDomain::machine},
+                                              {"numa", HostDomain::numa},
+                                              {"package", HostDomain::package},
+                                              {"l3", HostDomain::l3},
+                                              {"core", HostDomain::core}}))
+        ->type_name("machine|numa|package|l3|core")
+        ->default_str("numa");
+    command->add_option("--model", topology_.model_bytes, "size of the model [bytes]")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 50))
+        ->capture_default_str();
+    command
+        ->add_option("--json",
+                     topology_.json,
+                     "write it as data, which devices.plan takes; no file: to standard "
+                     "output")
+        ->type_name("[FILE]")
+        ->expected(0, 1);
+    command->add_option("--svg", topology_.svg, "write a picture")->type_name("FILE");
+    command->callback([this] { status_ = topology_command(topology_); });
   }
 
   void add_keys() {
@@ -154,6 +201,7 @@ class CommandLine {
   RunRequest run_;
   DeckRequest check_;
   BenchRequest bench_;
+  TopologyRequest topology_;
   std::string keys_file_;
   ImportRequest import_;
   EvaluateRequest evaluate_;

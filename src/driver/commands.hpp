@@ -2,8 +2,12 @@
 // The commands of the program. Each returns the exit status; errors come out as
 // exceptions, which main turns into a sentence and a status.
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "topology/device_options.hpp"
 
 #include "driver/prepared_run.hpp"
 
@@ -38,15 +42,27 @@ struct ExportRequest {
   std::string checkpoint, file;
 };
 
+struct TopologyRequest {
+  std::string xml, synthetic;  // the machine; both empty: this one
+  bool host = false;           // its cores are the devices, whatever GPUs it has
+  HostDomain domain = HostDomain::numa;  // where its cores are the devices
+  int learners = 1;                      // on each device
+  int threads = 1;                       // of each learner on a host
+  std::int64_t model_bytes = 100'000'000;
+  std::optional<std::string> json;  // file; empty: standard output; none: draw
+  std::string svg;                  // file for a picture; empty: none
+};
+
 struct CompareRequest {
   std::vector<std::string> runs;  // folders of runs, or their history.csv
   std::string reference;          // folder of a regression case
   std::string renew;              // why the runs become the reference; empty: compare
 };
 
+int topology_command(const TopologyRequest& request);
 int run_command(const RunRequest& request, char** argv);
 int bench_command(const BenchRequest& request, char** argv);
-int check_command(const DeckRequest& request);
+int check_command(const DeckRequest& request, char** argv);
 int keys_command(const std::string& file);
 int import_command(const ImportRequest& request);
 int evaluate_command(const EvaluateRequest& request);

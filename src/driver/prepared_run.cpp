@@ -6,8 +6,7 @@
 
 #include "base/error.hpp"
 
-#include "topology/probe.hpp"
-
+#include "averaging/averaging_method.hpp"
 #include "data/batch_stream.hpp"
 
 namespace crossbow {
@@ -38,7 +37,7 @@ void check_same_kind(const Dataset& a, const Dataset& b) {
        "Name two splits of one data set in data.train and data.test"});
 }
 
-TrainerOptions trainer_options(const RunConfig& config) {
+TrainerOptions trainer_options(const RunConfig& config, const DeviceSetup& devices) {
   TrainerOptions options;
   options.model = config.model;
   options.training = config.training;
@@ -47,26 +46,19 @@ TrainerOptions trainer_options(const RunConfig& config) {
   options.checkpoint_epochs = config.checkpoint.every_epochs;
   options.seed = config.run.seed;
   options.shuffle = config.data.shuffle;
-  options.learners = config.learners.per_device;  // the host is one device
-  options.bind = config.learners.bind;
-  options.topology = std::make_shared<const Topology>(probe_live());
-  options.threads =
-      threads_per_learner(config.learners, options.learners, *options.topology);
-  options.placement =
-      place_learners(*options.topology, options.learners, options.threads);
+  set_devices(devices, options);
   return options;
 }
 
 }  // namespace
 
-int threads_per_learner(const LearnerOptions& options,
-                        int learners,
-                        const Topology& topology) {
-  if (options.threads > 0) {
-    return options.threads;
-  }
-  const int cores = static_cast<int>(topology.cores().size());
-  return std::max(1, cores / learners);
+void set_devices(const DeviceSetup& devices, TrainerOptions& options) {
+  options.learners = devices.learners;
+  options.threads = devices.threads;
+  options.tree = devices.reduction.tree;
+  options.bind = devices.bind;
+  options.topology = devices.topology;
+  options.placement = devices.placement;
 }
 
 PreparedRun prepare_run(const RunConfig& config,
@@ -86,12 +78,19 @@ PreparedRun prepare_run(const RunConfig& config,
                      run.training_data.source,
                      "Use another data set, or set data.std"});
   run.scale = pixel_scale(run.mean, run.std);
-  run.options = trainer_options(config);
-  if (!run.options.placement.warning.empty()) {
-    say(notice, run.options.placement.warning);
-  }
   // Both throw where deck and data do not fit together.
-  plan_for(config.model, run.training_set());
+  const NetworkPlan network = plan_for(config.model, run.training_set());
+  run.devices =
+      set_up_devices(config,
+                     config.learners.per_device,
+                     parameter_count(network) * static_cast<std::int64_t>(sizeof(float)));
+  check_stable(config, run.devices.learners, "learners on all devices");
+  check_equal_devices(config.averaging.method,
+                      run.devices.placement.learners_of_device());
+  if (!run.devices.placement.warning.empty()) {
+    say(notice, run.devices.placement.warning);
+  }
+  run.options = trainer_options(config, run.devices);
   const BatchStream stream(
       run.training_data.n, config.training.batch, config.run.seed, config.data.shuffle);
   return run;

@@ -8,6 +8,7 @@
 
 #include "config/run_config.hpp"
 #include "data/sample_set.hpp"
+#include "driver/device_setup.hpp"
 #include "training/trainer.hpp"
 
 namespace crossbow {
@@ -24,17 +25,15 @@ struct PreparedRun {
   Dataset training_data, test_data;
   double mean = 0, std = 1;  // of value/255, taken off and divided by
   PixelScale scale;
+  DeviceSetup devices;
   TrainerOptions options;
 
   SampleSet training_set() const { return {training_data, scale}; }
   SampleSet test_set() const { return {test_data, scale}; }
 };
 
-/// Threads of each of `learners` learners: as the deck says, or all cores divided among
-/// them.
-int threads_per_learner(const LearnerOptions& options,
-                        int learners,
-                        const Topology& topology);
+/// Have a trainer use these devices.
+void set_devices(const DeviceSetup& devices, TrainerOptions& options);
 
 /// Load the data of `config` and plan its network and learners. Throws Error(data) or
 /// Error(usage) for whatever does not fit together; nothing has run then.

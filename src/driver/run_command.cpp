@@ -6,6 +6,7 @@
 #include "io/run_record.hpp"
 #include "kernels/dispatch.hpp"
 #include "kernels/instance.hpp"
+#include "topology/cuda_driver.hpp"
 
 #include "driver/backend.hpp"
 #include "driver/commands.hpp"
@@ -30,7 +31,7 @@ TrainingEnd train_prepared(const PreparedRun& run, RunSession& session) {
 int run_command(const RunRequest& request, char** argv) {
   const RunConfig config = read_run_config(request.deck.path, request.deck.overrides);
   settle_backend(config, argv);
-  const Kokkos::ScopeGuard kokkos(quiet_settings());
+  const Kokkos::ScopeGuard kokkos(kokkos_settings(config.devices));
   std::vector<std::string> notices;
   const Notice tell = [&](const std::string& line) {
     print_notice(line);
@@ -56,8 +57,12 @@ int run_command(const RunRequest& request, char** argv) {
   }
 }
 
-int check_command(const DeckRequest& request) {
+int check_command(const DeckRequest& request, char** argv) {
   const RunConfig config = read_run_config(request.path, request.overrides);
+  // A deck for CUDA may be checked where there is no device.
+  if (config.devices.backend != BackendName::cuda || find_cuda_devices().count > 0) {
+    settle_backend(config, argv);
+  }
   const PreparedRun run = prepare_run(config, request.search, print_notice);
   fmt::print(
       "{} is valid: {} images of {}x{}x{}, {} classes; {} learner(s) of {} thread(s), "

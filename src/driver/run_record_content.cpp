@@ -9,6 +9,7 @@
 
 #include "averaging/averaging_options.hpp"
 #include "averaging/stability.hpp"
+#include "driver/plan_file.hpp"
 
 namespace crossbow {
 namespace {
@@ -66,6 +67,15 @@ json averaging_record(const TrainerOptions& o) {
           {"stability_limit", stability_limit(stability)}};
 }
 
+/// Devices, domains, placement, tree and prediction, and whose they are.
+json devices_record(const DeviceSetup& devices) {
+  json record = plan_json(
+      *devices.topology,
+      {*devices.topology, devices.placement, devices.reduction, devices.model_bytes});
+  record["played"] = devices.is_played;
+  return record;
+}
+
 /// Slurm's names for this job, where there is one.
 json job_record() {
   json job = json::object();
@@ -86,10 +96,10 @@ json run_record_head(const PreparedRun& run) {
           {"deck", run.config.effective_deck},
           {"seed", run.config.run.seed},
           {"build", build_record()},
-          {"machine", machine_record(*o.topology)},
+          {"machine", machine_record(*run.devices.machine)},
           {"learners", o.learners},
           {"threads_per_learner", o.threads},
-          {"placement", o.placement.pus_of_learner},
+          {"devices", devices_record(run.devices)},
           {"batch_per_learner", o.training.batch},
           {"batch_of_all_learners", o.training.batch * o.learners},
           {"averaging", averaging_record(o)},
@@ -100,7 +110,13 @@ json run_record_head(const PreparedRun& run) {
           {"job", job_record()}};
 }
 
-json run_record_result(const TrainingEnd& end) {
+json run_record_result(const TrainingEnd& end, const Topology& topology) {
+  json edges = json::array();
+  for (const ExecutedEdge& edge : end.edges) {
+    edges.push_back({{"from", topology.devices()[static_cast<std::size_t>(edge.from)].id},
+                     {"to", topology.devices()[static_cast<std::size_t>(edge.to)].id},
+                     {"chunks", edge.chunks}});
+  }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return {{"finished", end.finished},
@@ -110,6 +126,7 @@ json run_record_result(const TrainingEnd& end) {
           {"epochs", end.epochs},
           {"training_seconds", end.seconds},
           {"learners_bound", end.bound},
+          {"executed_edges", edges},
           {"peak_memory_bytes", static_cast<std::int64_t>(usage.ru_maxrss) * 1024}};
 }
 

@@ -12,6 +12,6 @@ namespace crossbow {
 nlohmann::json run_record_head(const PreparedRun& run);
 
 /// Rounds, samples, timings and peak memory: known at the end.
-nlohmann::json run_record_result(const TrainingEnd& end);
+nlohmann::json run_record_result(const TrainingEnd& end, const Topology& topology);
 
 }  // namespace crossbow

@@ -71,6 +71,11 @@ void RunSession::load_checkpoint(const Notice& notice) {
     return;
   }
   check_identity(newest->first, newest->second, run_);
+  if (!has_same_reduction(newest->second, run_)) {
+    say(notice,
+        "the devices or their reduction tree are not those of the checkpoint: the run "
+        "goes on, but not bit for bit as it would have");
+  }
   state_ = from_checkpoint(newest->first, newest->second);
   say(notice, fmt::format("resuming from {} (round {})", newest->first, state_->round));
 }
@@ -148,7 +153,7 @@ void RunSession::checkpoint(TrainingState&& state) {
 }
 
 nlohmann::json RunSession::summary(const TrainingEnd& end) const {
-  nlohmann::json summary = run_record_result(end);
+  nlohmann::json summary = run_record_result(end, *run_.devices.topology);
   summary["images_per_second"] = static_cast<double>(end.samples) / end.seconds;
   if (!history_->rows().empty()) {
     const HistoryRow& last = history_->rows().back();

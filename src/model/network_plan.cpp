@@ -366,6 +366,23 @@ double training_flops(const NetworkPlan& plan) {
   return flops;
 }
 
+std::int64_t parameter_count(const NetworkPlan& plan) {
+  std::int64_t count = 0;
+  for (const LayerPlan& layer : plan.layers) {
+    const std::int64_t bias = layer.options.bias ? layer.out.c : 0;
+    if (layer.type == LayerType::convolution) {
+      const std::int64_t window =
+          std::int64_t{layer.options.kernel} * layer.options.kernel;
+      count += layer.out.c * layer.in.c * window + bias;
+    } else if (layer.type == LayerType::linear) {
+      count += layer.out.c * layer.in.size() + bias;
+    } else if (layer.type == LayerType::batch_norm) {
+      count += 2 * layer.out.c;
+    }
+  }
+  return count;
+}
+
 NetworkPlan plan_network(const ModelOptions& options,
                          const ImageShape& input,
                          std::int64_t classes) {

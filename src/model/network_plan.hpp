@@ -51,4 +51,7 @@ NetworkPlan plan_network(const ModelOptions& options,
 /// is usual.
 double training_flops(const NetworkPlan& plan);
 
+/// Trainable numbers of a network: weights and biases, scale and shift of batch norm.
+std::int64_t parameter_count(const NetworkPlan& plan);
+
 }  // namespace crossbow

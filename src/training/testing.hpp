@@ -166,7 +166,7 @@ inline TrainerOptions run_of(AveragingMethodName method, int k, std::int64_t per
   TrainerOptions options = sma_run(k, period);
   options.averaging.method = method;
   options.averaging.local_from_epoch = 0.5;
-  options.devices = method == AveragingMethodName::reference && k % 2 == 0 ? 2 : 1;
+  options.tree = star_of(method == AveragingMethodName::reference && k % 2 == 0 ? 2 : 1);
   return options;
 }
 

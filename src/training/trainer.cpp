@@ -177,6 +177,7 @@ class Training {
   void start(Worker& worker) {
     rendezvous_.arrive_and_wait([&] { make_common(worker); });
     store_->touch(worker.exec, worker.j);
+    method_->touch(worker.j, worker.exec);
     rendezvous_.arrive_and_wait();
     place_replica(worker.exec, layouts(), state_, worker.j, store_->replica(worker.j));
     worker.restart =
@@ -435,6 +436,7 @@ class Training {
     end.target_reached = target_reached_;
     end.finished = target_reached_ || state_.round >= schedule_.rounds();
     end.bound = bound_;
+    end.edges = method_->executed_edges();
     return end;
   }
 

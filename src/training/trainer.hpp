@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "topology/placement.hpp"
+#include "topology/reduction_tree.hpp"
 #include "topology/topology.hpp"
 
 #include "averaging/averaging_options.hpp"
+#include "averaging/reduction_executor.hpp"
 #include "data/sample_set.hpp"
 #include "model/model_options.hpp"
 #include "model/network_plan.hpp"
@@ -30,11 +32,11 @@ struct TrainerOptions {
   bool shuffle = true;
   KernelSet kernels = KernelSet::vendor;
   int learners = 1;
-  int threads = 1;  // per learner
-  int devices = 1;  // that the learners are on, in order, as many on each
+  int threads = 1;     // per learner
+  ReductionTree tree;  // over the devices that the learners are on, in order
   bool bind = true;
   std::shared_ptr<const Topology> topology;  // of this machine
-  Placement placement;                       // of `learners` with `threads` each
+  Placement placement;  // of `learners` with `threads` each; none: nothing is bound
 };
 
 /// How a run ended.
@@ -44,8 +46,9 @@ struct TrainingEnd {
   std::int64_t rounds = 0;
   std::int64_t samples = 0;
   double epochs = 0;
-  double seconds = 0;  // of training since the start, tests excluded
-  bool bound = true;   // whether learners could be kept on their cores
+  double seconds = 0;               // of training since the start, tests excluded
+  bool bound = true;                // whether learners could be kept on their cores
+  std::vector<ExecutedEdge> edges;  // of the reduction tree, as executed
 };
 
 /// Run training on execution space Exec from `state` (none: from the start) to the end, a

@@ -25,7 +25,8 @@ MethodOptions method_options(const TrainerOptions& o, const RoundSchedule& sched
   MethodOptions options;
   options.averaging = o.averaging;
   options.eta = o.optimizer.momentum;
-  options.devices = o.devices;
+  options.tree = o.tree;
+  options.learners_of_device = o.placement.learners_of_device();
   options.local_from_round = schedule.first_round_after(o.averaging.local_from_epoch);
   options.clips = o.optimizer.gradient_clip > 0;
   return options;

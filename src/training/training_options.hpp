@@ -54,8 +54,7 @@ struct TrainingOptions {
 
 struct LearnerOptions {
   int per_device = 1;
-  int threads = 0;   // 0: "auto", the cores of the process divided among the learners
-  bool bind = true;  // devices.bind: keep each learner on its cores
+  int threads = 0;  // 0: "auto", the cores of the process divided among the learners
 
   bool operator==(const LearnerOptions&) const = default;
 };
