@@ -84,8 +84,8 @@ foreach(file IN LISTS crossbow_script_tests)
     SKIP_RETURN_CODE 77 WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
     ENVIRONMENT "${crossbow_test_environment}")
 endforeach()
-# These look at the clock.
-foreach(case bootstrap run)
+# These look at the clock, or need the cores.
+foreach(case bootstrap run slurm)
   if(EXISTS "${PROJECT_SOURCE_DIR}/scripts/tests/${case}.sh")
     set_tests_properties(script.${case} PROPERTIES RUN_SERIAL ON)
   endif()
