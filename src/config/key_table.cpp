@@ -236,6 +236,21 @@ KeyBindings checkpoint_keys() {
            .unit = "files",
            .help = "Newest checkpoints that are kept."},
           [](auto& c) -> auto& { return c.checkpoint.keep; }),
+      key(
+          {.section = "checkpoint",
+           .key = "best",
+           .type = KeyType::boolean,
+           .help = "Save after each test that is better than all before, and keep the "
+                   "best as `checkpoints/best.h5`."},
+          [](auto& c) -> auto& { return c.checkpoint.best; }),
+      bind_names<RunConfig>(
+          {.section = "checkpoint",
+           .key = "on_write_error",
+           .help = "Whether a run goes on where a checkpoint cannot be written (a full "
+                   "disk); the last one must be written in any case."},
+          EnumNames<WriteErrorPolicy>{{"stop", WriteErrorPolicy::stop},
+                                      {"continue", WriteErrorPolicy::go_on}},
+          [](auto& c) -> auto& { return c.checkpoint.on_write_error; }),
   };
 }
 

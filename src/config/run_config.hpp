@@ -25,9 +25,14 @@ struct RunOptions {
   bool operator==(const RunOptions&) const = default;
 };
 
+/// What becomes of a run whose checkpoint cannot be written.
+enum class WriteErrorPolicy { stop, go_on };
+
 struct CheckpointOptions {
   double every_epochs = 0;  // 0: only at the end
   int keep = 2;             // newest files kept
+  bool best = false;        // keep the one with the best test as best.h5, too
+  WriteErrorPolicy on_write_error = WriteErrorPolicy::stop;
 
   bool operator==(const CheckpointOptions&) const = default;
 };

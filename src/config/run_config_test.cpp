@@ -57,7 +57,7 @@ RunConfig full_config() {
                "core:2 pu:1",
                "p.json",
                false};
-  c.checkpoint = {1.5, 7};
+  c.checkpoint = {1.5, 7, true, WriteErrorPolicy::go_on};
   return c;
 }
 

@@ -72,6 +72,8 @@ plan = "p.json"
 [checkpoint]
 every_epochs = 1.5
 keep = 7
+best = true
+on_write_error = "continue"
 )";
 
 }  // namespace crossbow::testing

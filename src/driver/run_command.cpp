@@ -46,6 +46,7 @@ int run_command(const RunRequest& request, char** argv) {
   try {
     const std::optional<TrainingEnd> before = session.ended_before();
     const TrainingEnd end = before ? *before : train_prepared(run, session);
+    session.finish_checkpoints();
     const int status = session.conclude(end);
     if (!request.json.empty()) {
       write_run_record(request.json, session.summary(end));

@@ -1,5 +1,6 @@
 #include "driver/run_session.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 
@@ -50,6 +51,10 @@ RunSession::RunSession(const PreparedRun& run, bool resume, const Notice& notice
   const std::string history = output_.file("history.csv");
   history_.emplace(going_on ? HistoryFile::resume(history, state_->round)
                             : HistoryFile::fresh(history));
+  for (const HistoryRow& row : history_->rows()) {
+    best_accuracy_ = std::max(best_accuracy_, row.test_accuracy);
+  }
+  writer_.emplace(output_.file("checkpoints"), run.config.checkpoint, log_);
   record_ = run_record_head(run);
   record_["resumed_from_round"] =
       going_on ? nlohmann::json(state_->round) : nlohmann::json();
@@ -116,7 +121,7 @@ bool RunSession::stop_requested() {
   return !stop_reason_.empty();
 }
 
-bool RunSession::tested(const TestResult& result) {
+TestVerdict RunSession::tested(const TestResult& result) {
   HistoryRow row = to_row(result);
   std::vector<HistoryRow> rows = history_->rows();
   rows.push_back(row);
@@ -135,8 +140,11 @@ bool RunSession::tested(const TestResult& result) {
   progress_line_.print(line);
   log_->info(line);
   const std::optional<double>& target = run_.config.training.target_accuracy;
-  return target.has_value() && row.median_of_five.has_value() &&
-         *row.median_of_five >= *target;
+  const bool reached = target.has_value() && row.median_of_five.has_value() &&
+                       *row.median_of_five >= *target;
+  is_best_ = run_.config.checkpoint.best && row.test_accuracy > best_accuracy_;
+  best_accuracy_ = std::max(best_accuracy_, row.test_accuracy);
+  return {reached, is_best_};
 }
 
 void RunSession::progress(const TrainingProgress& progress) {
@@ -144,12 +152,9 @@ void RunSession::progress(const TrainingProgress& progress) {
 }
 
 void RunSession::checkpoint(TrainingState&& state) {
-  const std::string folder = output_.file("checkpoints");
   const std::int64_t round = state.round;
-  const std::string path = checkpoint_path(folder, round);
-  write_checkpoint(path, to_checkpoint(std::move(state), run_));
-  prune_checkpoints(folder, run_.config.checkpoint.keep, round);
-  log_->info("checkpoint {}", path);
+  writer_->write(to_checkpoint(std::move(state), run_), round, is_best_);
+  is_best_ = false;
 }
 
 nlohmann::json RunSession::summary(const TrainingEnd& end) const {

@@ -16,6 +16,7 @@
 
 #include "io/history_file.hpp"
 
+#include "driver/checkpoint_writer.hpp"
 #include "driver/checkpointing.hpp"
 #include "driver/output_folder.hpp"
 #include "driver/prepared_run.hpp"
@@ -38,10 +39,12 @@ class RunSession final : public TrainingObserver {
 
   void not_bound() override;
   bool stop_requested() override;
-  bool tested(const TestResult& result) override;
+  TestVerdict tested(const TestResult& result) override;
   void progress(const TrainingProgress& progress) override;
   void checkpoint(TrainingState&& state) override;
 
+  /// Block until the last checkpoint is written; throws its error.
+  void finish_checkpoints() { writer_->finish(); }
   /// Write the record's end and print the last line; returns the program's exit status.
   int conclude(const TrainingEnd& end);
   /// The run's figures as data: what --json writes.
@@ -64,6 +67,9 @@ class RunSession final : public TrainingObserver {
   Stopwatch since_start_;
   ProgressLine progress_line_;
   std::string stop_reason_;
+  double best_accuracy_ = -1;
+  bool is_best_ = false;  // what the next checkpoint holds
+  std::optional<CheckpointWriter> writer_;
 };
 
 }  // namespace crossbow

@@ -199,7 +199,7 @@ TEST(History, a_stop_ends_the_run_unfinished_with_one_checkpoint) {
 TEST(History, seconds_are_those_of_training_without_tests) {
   class Slow : public Recorder {
    public:
-    bool tested(const TestResult& result) override {
+    TestVerdict tested(const TestResult& result) override {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       return Recorder::tested(result);
     }

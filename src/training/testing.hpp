@@ -82,9 +82,10 @@ class Recorder : public TrainingObserver {
   bool stop_requested() override {
     return stop_after >= 0 && rounds_of_first_ >= stop_after;
   }
-  bool tested(const TestResult& result) override {
+  TestVerdict tested(const TestResult& result) override {
     tests.push_back(result);
-    return static_cast<std::int64_t>(tests.size()) == tests_until_target;
+    const auto n = static_cast<std::int64_t>(tests.size());
+    return {n == tests_until_target, n == saved_test};
   }
   void checkpoint(TrainingState&& state) override {
     checkpoints.push_back(std::move(state));
@@ -105,6 +106,7 @@ class Recorder : public TrainingObserver {
   std::uint64_t delay_seed = 0;          // 0: no delays
   std::int64_t stop_after = -1;          // rounds of learner 0; -1: never
   std::int64_t tests_until_target = -1;  // -1: not reached
+  std::int64_t saved_test = -1;          // after which a checkpoint is wanted
 
   std::vector<Round> rounds;
   std::vector<TestResult> tests;

@@ -293,11 +293,9 @@ class Training {
     rendezvous_.arrive_and_wait([&] {
       state_.round = round.rule.number;
       state_.restart_pending = worker.restart.pending();
-      if (round.test) {
-        conclude_test(round);
-      }
+      const bool is_wanted = round.test && conclude_test(round);
       watch_.restart();  // tests are not training, checkpoints are
-      if (round.checkpoint || gate_.last() == state_.round) {
+      if (round.checkpoint || is_wanted || gate_.last() == state_.round) {
         save(worker);
       }
       progress_round_ = state_.round;
@@ -352,7 +350,8 @@ class Training {
                        "before"});
   }
 
-  void conclude_test(const RoundPlan& round) {
+  /// Whether the observer wants what was tested saved.
+  bool conclude_test(const RoundPlan& round) {
     const std::int64_t t = round.rule.number;
     const EvaluationResult test = mean_of(blocks_, test_set_.data.n);
     CROSSBOW_VALIDATE(
@@ -377,10 +376,12 @@ class Training {
     result.images_per_second = samples / (state_.seconds - state_.row_seconds);
     state_.row_round = t;
     state_.row_seconds = state_.seconds;
-    if (observer_.tested(result)) {
+    const TestVerdict verdict = observer_.tested(result);
+    if (verdict.reached) {
       target_reached_ = true;
       gate_.stop();
     }
+    return verdict.save;
   }
 
   ReplicaLayouts layouts() const { return {parameters_, statistics_}; }

@@ -21,6 +21,12 @@ struct TestResult {
   double images_per_second = 0;
 };
 
+/// What is to be done after a test.
+struct TestVerdict {
+  bool reached = false;  // the goal: stop
+  bool save = false;     // a checkpoint of what was tested
+};
+
 /// A glance at a run.
 struct TrainingProgress {
   double epoch = 0, epochs = 0;
@@ -45,8 +51,8 @@ class TrainingObserver {
   virtual void progress(const TrainingProgress& /*progress*/) {}
   /// Between rounds: whether to stop soon, with a checkpoint.
   virtual bool stop_requested() { return false; }
-  /// After each test; true: the goal is reached, stop.
-  virtual bool tested(const TestResult& /*result*/) { return false; }
+  /// After each test.
+  virtual TestVerdict tested(const TestResult& /*result*/) { return {}; }
   /// All learners rest: save this. The state is the callee's.
   virtual void checkpoint(TrainingState&& /*state*/) {}
 };
