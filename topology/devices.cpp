@@ -96,6 +96,9 @@ std::string lower(std::string text) {
 
 bool is_named(const Device& device, const std::string& name) {
   const std::string wanted = lower(name);
+  if (wanted.empty()) {
+    return false;
+  }
   return wanted == lower(device.id) || plain_pci_address(wanted) == device.pci ||
          (!device.pci.empty() && "0000:" + wanted == device.pci) ||
          (!device.uuid.empty() && wanted == lower(device.uuid));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "topology/hwloc_handle.hpp"
 #include "topology/nvml.hpp"
 #include "topology/probe_devices.hpp"
+#include "topology/xml_trial.hpp"
 
 namespace crossbow {
 namespace {
@@ -43,6 +45,7 @@ class Reader {
         parts_.numa_nodes.push_back(
             {static_cast<int>(node->os_index), node->attr->numanode.local_memory});
         numa_objects_.push_back(node);
+        numa_weights_.push_back(hwloc_bitmap_weight(node->cpuset));
       }
     }
   }
@@ -92,7 +95,7 @@ class Reader {
     int nearest = -1;
     int fewest_pus = 0;
     for (std::size_t i = 0; i < numa_objects_.size(); ++i) {
-      const int n_pus = hwloc_bitmap_weight(numa_objects_[i]->cpuset);
+      const int n_pus = numa_weights_[i];
       if (hwloc_bitmap_isset(numa_objects_[i]->cpuset, pu->os_index) != 0 &&
           (nearest == -1 || n_pus < fewest_pus)) {
         nearest = static_cast<int>(i);
@@ -118,6 +121,7 @@ class Reader {
   hwloc_topology_t source_;
   TopologyParts parts_;
   std::vector<hwloc_obj_t> numa_objects_;
+  std::vector<int> numa_weights_;  // PUs of each
   std::vector<hwloc_obj_t> package_objects_;
   hwloc_obj_t last_core_ = nullptr;
   hwloc_obj_t last_cache_ = nullptr;
@@ -141,6 +145,18 @@ void restrict_to_this_thread(hwloc_topology_t source) {
   if (known) {
     hwloc_topology_restrict(source, mask.get(), HWLOC_RESTRICT_FLAG_ADAPT_IO);
   }
+}
+
+constexpr double most_synthetic_objects = 1e6;
+
+/// The product of the numbers after colons: at least as many objects as there will be.
+double size_of_synthetic(const std::string& description) {
+  double size = 1;
+  for (std::size_t colon = description.find(':'); colon != std::string::npos;
+       colon = description.find(':', colon + 1)) {
+    size *= std::max(1.0, std::strtod(description.c_str() + colon + 1, nullptr));
+  }
+  return size;
 }
 
 }  // namespace
@@ -170,6 +186,12 @@ Topology ask_drivers(const Topology& machine) {
 }
 
 Topology probe_synthetic(const std::string& description) {
+  CROSSBOW_VALIDATE(size_of_synthetic(description) <= most_synthetic_objects,
+                    ExitCode::usage,
+                    {"the machine \"" + description.substr(0, 200) + "\" is too large",
+                     "at most a million hardware threads",
+                     "",
+                     "Describe a smaller one"});
   const HwlocHandle source = make_source();
   CROSSBOW_VALIDATE(
       hwloc_topology_set_synthetic(source.get(), description.c_str()) == 0 &&
@@ -185,16 +207,24 @@ Topology probe_synthetic(const std::string& description) {
 }
 
 Topology probe_xml(const std::string& path) {
+  const std::string fault = xml_fault(path);
   const HwlocHandle source = make_source();
-  errno = 0;
-  CROSSBOW_VALIDATE(hwloc_topology_set_xml(source.get(), path.c_str()) == 0 &&
+  CROSSBOW_VALIDATE(fault.empty() &&
+                        hwloc_topology_set_xml(source.get(), path.c_str()) == 0 &&
                         hwloc_topology_load(source.get()) == 0,
                     ExitCode::data,
                     {"the machine file cannot be read",
-                     errno == 0 ? "hwloc does not understand it" : std::strerror(errno),
+                     fault,
                      path,
                      "Write one with lstopo of hwloc 2"});
-  return Topology(Reader(source.get()).take());
+  TopologyParts parts = Reader(source.get()).take();
+  CROSSBOW_VALIDATE(!parts.cores.empty(),
+                    ExitCode::data,
+                    {"the machine has no core that may be used",
+                     "",
+                     path,
+                     "Write one with lstopo of hwloc 2"});
+  return Topology(std::move(parts));
 }
 
 }  // namespace crossbow

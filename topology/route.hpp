@@ -33,7 +33,9 @@ class Routes {
   explicit Routes(const Topology& topology);
 
   const Route& route(int from, int to) const {
-    return routes_[static_cast<std::size_t>(from * n_devices_ + to)];
+    const auto row =
+        static_cast<std::size_t>(from) * static_cast<std::size_t>(n_devices_);
+    return routes_[row + static_cast<std::size_t>(to)];
   }
   const std::vector<Channel>& channels() const { return channels_; }
   int devices() const { return n_devices_; }

@@ -62,6 +62,22 @@ expect 3 topology --xml README.md
 [[ $(wc -l <<<"$answer") -eq 1 ]] || die "more than one line: $answer"
 expect 2 topology --xml $dgx --synthetic "$small"
 expect 2 topology --learners 0
+expect 2 topology --xml ""
+expect 2 topology --synthetic "pack:64 numa:4 l3:8 core:8 pu:2" --domain core
+says "devices are too many"
+expect 2 topology --synthetic "pack:1000000 pu:1000"
+says "too large"
+cp $dgx "$folder/machine.xml"
+chmod u+w "$folder/machine.xml"
+expect 2 topology --xml "$folder/machine.xml" --json "$folder/machine.xml"
+says "would be overwritten"
+mkfifo "$folder/fifo"
+expect 3 topology --xml "$folder/fifo"
+says "it is not a file"
+# On damaged files hwloc prints pages or crashes.
+sed '0,/complete_cpuset=/s//complete_cpuse|=/' $dgx >"$folder/damaged.xml"
+expect 3 topology --xml "$folder/damaged.xml"
+[[ $(wc -l <<<"$answer") -eq 1 ]] || die "more than one line: $answer"
 
 # The host plays them: the edges of the plan are those that are executed.
 run() {
@@ -115,4 +131,7 @@ says "devices.topology cannot be played by the cuda backend"
 expect 2 check inputs/smoke_digits.toml "devices.topology=$dgx" averaging.alpha=0.5
 says "diverges with 16 learners"
 expect 3 check inputs/smoke_digits.toml "devices.plan=$folder/missing.json"
+expect 2 check inputs/smoke_digits.toml 'devices.use=[""]'
+expect 2 bench inputs/smoke_digits.toml "devices.plan=$folder/plan.json"
+says "bench cannot use a plan"
 echo "topology: all as documented"

@@ -78,7 +78,7 @@ float nested_sum(const Machine& machine,
   }
   float sum = c[static_cast<std::size_t>(first)][i];
   for (int j = 1; j < machine.learners[static_cast<std::size_t>(device)]; ++j) {
-    sum = sum + c[static_cast<std::size_t>(first + j)][i];
+    sum = sum + c[static_cast<std::size_t>(first) + static_cast<std::size_t>(j)][i];
   }
   for (const int child : tree.children[static_cast<std::size_t>(device)]) {
     const bool is_wrong = child == wrong.from && device == wrong.to;
@@ -107,7 +107,8 @@ class Sums {
   const ReductionTree& tree() const { return tree_; }
 
   static std::vector<float> correction(int j, std::int32_t turn) {
-    return random_values(elements, static_cast<std::uint64_t>(100 * turn + j));
+    return random_values(
+        elements, static_cast<std::uint64_t>(turn) * 100 + static_cast<std::uint64_t>(j));
   }
 
   Outcome execute(unsigned seed) const {
@@ -115,6 +116,7 @@ class Sums {
     const Host exec;
     CombiningTree<Host> sum(exec, tree_, machine_.learners, elements);
     std::vector<Buffer<Host>> z;
+    z.reserve(3);
     for (int i = 0; i < 3; ++i) {
       z.push_back(make_buffer(exec, "z", static_cast<std::size_t>(elements)));
     }
@@ -148,6 +150,7 @@ class Sums {
     std::vector<float> z(elements, 0.0F), z_prev = z;
     for (std::int32_t turn = 1; turn <= turns; ++turn) {
       std::vector<std::vector<float>> c;
+      c.reserve(static_cast<std::size_t>(sum_of(machine_.learners)));
       for (int j = 0; j < sum_of(machine_.learners); ++j) {
         c.push_back(correction(j, turn));
       }

@@ -73,7 +73,8 @@ KeyBindings machine_keys() {
            .default_text = "made at the start",
            .help =
                "A file that `crossbow topology --json FILE` wrote, perhaps edited: its "
-               "placement and tree are used, and `learners.per_device` is not."},
+               "placement and tree are used, not `learners.per_device` and, unless a "
+               "machine is played, not `learners.threads`."},
           [](auto& c) -> auto& { return c.devices.plan; }),
   };
 }

@@ -104,8 +104,13 @@ nlohmann::json to_json(const std::string& network, const std::vector<BenchRow>& 
 }  // namespace
 
 int bench_command(const BenchRequest& request, char** argv) {
-  RunConfig config = read_run_config(request.deck.path, request.deck.overrides);
-  config.devices.plan.clear();  // numbers of learners are given here
+  const RunConfig config = read_run_config(request.deck.path, request.deck.overrides);
+  CROSSBOW_VALIDATE(config.devices.plan.empty(),
+                    ExitCode::usage,
+                    {"bench cannot use a plan",
+                     "it has its own numbers of learners",
+                     "devices.plan",
+                     "Take it out of the deck, or add devices.plan=\"\""});
   settle_backend(config, argv);
   if (!request.json.empty()) {
     check_writable(request.json);

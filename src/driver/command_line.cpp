@@ -23,6 +23,11 @@ void add_deck(CLI::App* command, DeckRequest& deck) {
       "overrides", deck.overrides, "keys set over the deck's: section.key=value ...");
 }
 
+/// An option that is given must say something: an unset variable of a shell does not.
+std::string not_empty(const std::string& text) {
+  return text.empty() ? "it is empty" : "";
+}
+
 void add_search(CLI::App* command, DataSearch& search) {
   command
       ->add_option("--data-path", search.extra_paths, "folder to look for data in, first")
@@ -105,11 +110,13 @@ class CommandLine {
         "show a machine, where learners would run on it, and how they would be averaged");
     CLI::Option* xml =
         command->add_option("--xml", topology_.xml, "a machine that lstopo has written")
-            ->type_name("FILE");
+            ->type_name("FILE")
+            ->check(not_empty);
     command
         ->add_option(
             "--synthetic", topology_.synthetic, "a machine in hwloc's synthetic notation")
         ->type_name("TEXT")
+        ->check(not_empty)
         ->excludes(xml);
     command->add_flag("--host", topology_.host, "use its cores, whatever GPUs it has");
     command->add_option("--learners", topology_.learners, "learners on each device")
@@ -125,8 +132,7 @@ class CommandLine {
                                               {"package", HostDomain::package},
                                               {"l3", HostDomain::l3},
                                               {"core", HostDomain::core}}))
-        ->type_name("machine|numa|package|l3|core")
-        ->default_str("numa");
+        ->option_text("machine|numa|package|l3|core [numa]");
     command->add_option("--model", topology_.model_bytes, "size of the model [bytes]")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 50))
         ->capture_default_str();
@@ -137,7 +143,9 @@ class CommandLine {
                      "output")
         ->type_name("[FILE]")
         ->expected(0, 1);
-    command->add_option("--svg", topology_.svg, "write a picture")->type_name("FILE");
+    command->add_option("--svg", topology_.svg, "write a picture")
+        ->type_name("FILE")
+        ->check(not_empty);
     command->callback([this] { status_ = topology_command(topology_); });
   }
 

@@ -19,7 +19,7 @@
 namespace crossbow {
 namespace {
 
-constexpr int most_learners = 4096;
+constexpr int most_learners = 4096, most_devices = 512;
 
 /// CUDA devices of this machine in the driver's order, those in use only; the CUDA
 /// program still runs on one.
@@ -65,15 +65,6 @@ int threads_of_each(const LearnerOptions& options,
   return std::max(1, static_cast<int>(fewest) / learners_per_device);
 }
 
-void check_number(int learners) {
-  CROSSBOW_VALIDATE(learners <= most_learners,
-                    ExitCode::usage,
-                    {fmt::format("{} learners are too many", learners),
-                     fmt::format("at most {} on all devices", most_learners),
-                     "learners.per_device times devices",
-                     "Use fewer devices or fewer learners on each"});
-}
-
 std::string warn_of_playing(const DeviceSetup& setup, std::size_t cores) {
   if (setup.learners * setup.threads <= static_cast<int>(cores)) {
     return "";
@@ -86,16 +77,15 @@ std::string warn_of_playing(const DeviceSetup& setup, std::size_t cores) {
 }
 
 void place(const RunConfig& config, int learners_per_device, DeviceSetup& setup) {
-  const int devices = std::max(1, static_cast<int>(setup.topology->devices().size()));
-  check_number(devices);
-  setup.learners = learners_per_device * devices;
-  check_number(setup.learners);
-  setup.threads =
-      setup.is_played
-          ? std::max({1,
-                      config.learners.threads,
-                      static_cast<int>(setup.machine->cores().size()) / setup.learners})
-          : threads_of_each(config.learners, learners_per_device, *setup.topology);
+  setup.learners = check_numbers(*setup.topology, learners_per_device);
+  if (setup.is_played) {
+    const int share = static_cast<int>(setup.machine->cores().size()) / setup.learners;
+    setup.threads =
+        config.learners.threads > 0 ? config.learners.threads : std::max(1, share);
+  } else {
+    setup.threads =
+        threads_of_each(config.learners, learners_per_device, *setup.topology);
+  }
   setup.placement = place_learners(
       *setup.topology, learners_per_device, setup.is_played ? 1 : setup.threads);
   if (!setup.topology->devices().empty()) {
@@ -112,6 +102,24 @@ Topology played_devices(const DeviceOptions& options) {
 }
 
 }  // namespace
+
+int check_numbers(const Topology& topology, int learners_per_device) {
+  const int devices = std::max(1, static_cast<int>(topology.devices().size()));
+  CROSSBOW_VALIDATE(devices <= most_devices,
+                    ExitCode::usage,
+                    {fmt::format("{} devices are too many", devices),
+                     fmt::format("at most {}", most_devices),
+                     "",
+                     "Use larger ones (devices.domain) or only some (devices.use)"});
+  const int learners = learners_per_device * devices;
+  CROSSBOW_VALIDATE(learners <= most_learners,
+                    ExitCode::usage,
+                    {fmt::format("{} learners are too many", learners),
+                     fmt::format("at most {} on all devices", most_learners),
+                     "",
+                     "Use fewer devices or fewer learners on each"});
+  return learners;
+}
 
 Topology probe_named(const std::string& text) {
   std::error_code ignored;
@@ -145,9 +153,9 @@ DeviceSetup set_up_devices(const RunConfig& config,
     setup.placement = std::move(given.placement);
     setup.reduction = std::move(given.reduction);
     setup.learners = setup.placement.learners();
-    check_number(setup.learners);
+    check_numbers(*setup.topology, 1);
     setup.threads = setup.is_played
-                        ? 1
+                        ? std::max(1, config.learners.threads)
                         : static_cast<int>(setup.placement.pus_of_learner.front().size());
   }
   if (setup.is_played) {

@@ -38,6 +38,10 @@ DeviceSetup set_up_devices(const RunConfig& config,
 /// several are named.
 Kokkos::InitializationSettings kokkos_settings(const DeviceOptions& options);
 
+/// Give how many learners there are on all devices. Throws Error(usage) where devices or
+/// learners are more than plans and threads are made for.
+int check_numbers(const Topology& topology, int learners_per_device);
+
 /// The machine that `text` names: an XML file, or hwloc's synthetic notation.
 Topology probe_named(const std::string& text);
 

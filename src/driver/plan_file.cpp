@@ -172,12 +172,22 @@ class PlanReader {
       fail("\"" + key + "\" is missing", where);
     }
     const json& value = object.at(key);
-    const bool is_number = type == json::value_t::number_integer;
-    if (is_number ? !value.is_number_integer() : value.type() != type) {
+    if (value.type() != type) {
       fail("\"" + key + "\" is " + value.type_name() + ", not " + json(type).type_name(),
            where);
     }
     return value;
+  }
+
+  /// A whole number from 0 to a million, as far as learners and PUs go.
+  int number(const json& value, const std::string& what, const std::string& where) const {
+    constexpr std::int64_t most = 1000000;
+    if (!value.is_number_integer() || value > most || value < 0) {
+      fail(what + " " + value.dump().substr(0, 40) + " is not a whole number from 0 to " +
+               std::to_string(most),
+           where);
+    }
+    return value.get<int>();
   }
 
   const json& learner_entries() const {
@@ -194,9 +204,13 @@ class PlanReader {
   /// The devices that have learners, each once.
   std::vector<std::string> device_names() const {
     std::vector<std::string> names;
+    int index = 0;
     for (const json& entry : learner_entries()) {
-      const auto name =
-          member(entry, "device", json::value_t::string, "placement").get<std::string>();
+      const auto name = member(entry,
+                               "device",
+                               json::value_t::string,
+                               "placement, entry " + std::to_string(index++))
+                            .get<std::string>();
       if (std::find(names.begin(), names.end(), name) == names.end()) {
         names.push_back(name);
       }
@@ -217,28 +231,27 @@ class PlanReader {
 
   struct Learner {
     int device = 0;
-    std::int64_t number = 0;
+    int number = 0;
     std::vector<int> pus;
     int prefetch_pu = -1;
   };
 
   int read_pu(const json& value, const std::string& where) const {
-    if (!value.is_number_integer()) {
-      fail(std::string("a PU is ") + value.type_name() + ", not a number", where);
-    }
-    const auto pu = value.get<std::int64_t>();
-    if (pu < 0 || pu > 1000000 || !machine_.has_pu(static_cast<int>(pu))) {
+    const int pu = number(value, "PU", where);
+    if (!machine_.has_pu(pu)) {
       fail("PU " + std::to_string(pu) + " is none that this process may use", where);
     }
-    return static_cast<int>(pu);
+    return pu;
   }
 
   Learner read_learner(const Topology& topology,
                        const json& entry,
                        const std::string& where) const {
     Learner learner;
-    learner.number = member(entry, "learner", json::value_t::number_integer, where)
-                         .get<std::int64_t>();
+    if (!entry.contains("learner")) {
+      fail("\"learner\" is missing", where);
+    }
+    learner.number = number(entry.at("learner"), "learner", where);
     learner.device = device_named(
         topology,
         member(entry, "device", json::value_t::string, where).get<std::string>(),
@@ -268,8 +281,7 @@ class PlanReader {
     }
     std::vector<int> times(learners.size(), 0);
     for (const Learner& learner : learners) {
-      if (learner.number < 0 ||
-          learner.number >= static_cast<std::int64_t>(times.size()) ||
+      if (learner.number < 0 || learner.number >= static_cast<int>(times.size()) ||
           ++times[static_cast<std::size_t>(learner.number)] > 1) {
         fail("learner " + std::to_string(learner.number) +
                  " is there twice or should not be there; each of 0 to " +
@@ -331,9 +343,12 @@ class PlanReader {
     ReductionTree tree = tree_of_parents(Routes(topology), parents);
     tree.children = std::move(children);
     const std::string& root = id_of(topology, tree.root);
-    if (given.contains("root") && given.at("root") != root) {
-      fail("\"root\" is " + given.at("root").dump() + ", but the edges lead to " + root,
-           "tree");
+    if (given.contains("root")) {
+      const auto stated =
+          member(given, "root", json::value_t::string, "tree").get<std::string>();
+      if (stated != root) {
+        fail("\"root\" is \"" + stated + "\", but the edges lead to " + root, "tree");
+      }
     }
     return tree;
   }

@@ -126,11 +126,16 @@ TEST(PlanFile, what_is_wrong_is_said_in_one_sentence_with_the_place) {
       {"learner 0 is there twice", [&](json& plan) { learner(plan)["learner"] = 0; }},
       {"learner 99 is there twice or should not be there; each of 0 to 5 is wanted once",
        [&](json& plan) { learner(plan)["learner"] = 99; }},
-      {"\"learner\" is string, not", [&](json& plan) { learner(plan)["learner"] = "1"; }},
+      {"learner \"1\" is not a whole number",
+       [&](json& plan) { learner(plan)["learner"] = "1"; }},
+      {"learner 1.5 is not a whole number",
+       [&](json& plan) { learner(plan)["learner"] = 1.5; }},
+      {"learner 18446744073709551615 is not a whole number",
+       [&](json& plan) { learner(plan)["learner"] = 18446744073709551615U; }},
       {"PU 6 is none that this process may use",
        [&](json& plan) { learner(plan)["pus"] = {6}; }},
-      {"PU -1 is none", [&](json& plan) { learner(plan)["pus"] = {-1}; }},
-      {"a PU is number, not a number", [&](json& plan) { learner(plan)["pus"] = {0.5}; }},
+      {"PU -1 is not a whole number", [&](json& plan) { learner(plan)["pus"] = {-1}; }},
+      {"PU 0.5 is not a whole number", [&](json& plan) { learner(plan)["pus"] = {0.5}; }},
       {"a learner has no PU, or one twice",
        [&](json& plan) {
          learner(plan)["pus"] = {0, 0};
@@ -178,7 +183,8 @@ TEST(PlanFile, what_is_wrong_is_said_in_one_sentence_with_the_place) {
 TEST(PlanFile, a_file_that_is_no_json_or_not_there_is_a_data_error) {
   const TestFolder folder;
   std::ofstream(folder / "plan.json") << "{\"placement\": {";
-  for (const char* name : {"plan.json", "missing.json"}) {
+  std::ofstream(folder / "deep.json") << std::string(100000, '[');
+  for (const char* name : {"plan.json", "missing.json", "deep.json"}) {
     try {
       read_plan_file(folder / name, three_by_two(), bytes);
       ADD_FAILURE() << "no error";

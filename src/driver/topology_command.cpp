@@ -1,8 +1,11 @@
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "base/error.hpp"
 
 #include "io/atomic_file.hpp"
 #include "io/run_record.hpp"
@@ -47,8 +50,16 @@ void write_text(const std::string& path, const std::string& text) {
 }  // namespace
 
 int topology_command(const TopologyRequest& request) {
+  for (const std::string& output : {request.svg, request.json.value_or("")}) {
+    std::error_code none;
+    CROSSBOW_VALIDATE(
+        !std::filesystem::equivalent(output, request.xml, none) || none,
+        ExitCode::usage,
+        {"the machine file would be overwritten", "", output, "Name another file"});
+  }
   const Topology machine = shown_machine(request);
   const Topology topology = with_usual_devices(machine, request.domain);
+  check_numbers(topology, request.learners);
   const Placement placement = place_learners(topology, request.learners, request.threads);
   const ReductionPlan plan =
       plan_reduction(topology, request.learners, request.model_bytes);

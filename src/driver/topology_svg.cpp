@@ -28,7 +28,9 @@ std::string escaped(const std::string& text) {
         out += "&gt;";
         break;
       default:
-        out += c;
+        // Names of devices are the makers' own: whatever is no plain character would make
+        // the picture unreadable.
+        out += c >= ' ' && c <= '~' ? c : '?';
     }
   }
   return out;

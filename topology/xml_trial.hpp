@@ -1,0 +1,12 @@
+#pragma once
+// A trial of hwloc's reader of machine files in a process of its own: on damaged files it
+// prints pages of complaints, or crashes. For probe.cpp alone.
+
+#include <string>
+
+namespace crossbow {
+
+/// Say what is wrong with a machine file; empty where hwloc reads it without a word.
+std::string xml_fault(const std::string& path);
+
+}  // namespace crossbow
