@@ -1,16 +1,12 @@
+#include <utility>
+
 #include "config/key_groups.hpp"
 
 namespace crossbow {
 
-KeyBindings machine_keys() {
-  const EnumNames<BackendName> backends = {{"auto", BackendName::automatic},
-                                           {"host", BackendName::host},
-                                           {"cuda", BackendName::cuda}};
-  const EnumNames<HostDomain> domains = {{"machine", HostDomain::machine},
-                                         {"numa", HostDomain::numa},
-                                         {"package", HostDomain::package},
-                                         {"l3", HostDomain::l3},
-                                         {"core", HostDomain::core}};
+namespace {
+
+KeyBindings learner_keys() {
   return {
       key(
           {.section = "learners",
@@ -29,6 +25,19 @@ KeyBindings machine_keys() {
           "auto",
           0,
           [](auto& c) -> auto& { return c.learners.threads; }),
+  };
+}
+
+KeyBindings device_keys() {
+  const EnumNames<BackendName> backends = {{"auto", BackendName::automatic},
+                                           {"host", BackendName::host},
+                                           {"cuda", BackendName::cuda}};
+  const EnumNames<HostDomain> domains = {{"machine", HostDomain::machine},
+                                         {"numa", HostDomain::numa},
+                                         {"package", HostDomain::package},
+                                         {"l3", HostDomain::l3},
+                                         {"core", HostDomain::core}};
+  return {
       bind_names<RunConfig>(
           {.section = "devices",
            .key = "backend",
@@ -77,6 +86,17 @@ KeyBindings machine_keys() {
                "machine is played, not `learners.threads`."},
           [](auto& c) -> auto& { return c.devices.plan; }),
   };
+}
+
+}  // namespace
+
+KeyBindings machine_keys() {
+  KeyBindings keys = learner_keys();
+  KeyBindings devices = device_keys();
+  for (KeyBinding& key : devices) {
+    keys.push_back(std::move(key));
+  }
+  return keys;
 }
 
 }  // namespace crossbow
