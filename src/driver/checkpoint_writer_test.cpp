@@ -32,17 +32,17 @@ class Writing : public ::testing::Test {
     CheckpointOptions options;
     options.on_write_error = policy;
     return CheckpointWriter(
-        folder_.path(), options, open_log(folder_ / "run.log", LogStart::append));
+        folder.path(), options, open_log(folder / "run.log", LogStart::append));
   }
   float value_in(const std::string& name) const {
-    return read_checkpoint(folder_ / name).tensors.at("average/w")[0];
+    return read_checkpoint(folder / name).tensors.at("average/w")[0];
   }
   /// Nothing can be created any more: a folder takes the place of the file's name.
   void block(const std::string& name) const {
-    fs::create_directories(fs::path(folder_ / name) / "inside");
+    fs::create_directories(fs::path(folder / name) / "inside");
   }
 
-  TestFolder folder_;
+  TestFolder folder;
 };
 
 TEST_F(Writing, everything_taken_is_written_and_the_newest_are_kept) {
@@ -51,10 +51,10 @@ TEST_F(Writing, everything_taken_is_written_and_the_newest_are_kept) {
     to_disk.write(state_of(static_cast<float>(round)), round, false);
   }
   to_disk.finish();
-  EXPECT_FALSE(fs::exists(folder_ / "round-000000001.h5"));
+  EXPECT_FALSE(fs::exists(folder / "round-000000001.h5"));
   EXPECT_EQ(value_in("round-000000002.h5"), 2);
   EXPECT_EQ(value_in("round-000000003.h5"), 3);
-  EXPECT_FALSE(fs::exists(folder_ / "best.h5"));
+  EXPECT_FALSE(fs::exists(folder / "best.h5"));
 }
 
 TEST_F(Writing, the_best_stays_when_its_file_goes) {
@@ -63,7 +63,7 @@ TEST_F(Writing, the_best_stays_when_its_file_goes) {
     to_disk.write(state_of(static_cast<float>(round)), round, round <= 2);
   }
   to_disk.finish();
-  EXPECT_FALSE(fs::exists(folder_ / "round-000000002.h5"));
+  EXPECT_FALSE(fs::exists(folder / "round-000000002.h5"));
   EXPECT_EQ(value_in("best.h5"), 2);
 }
 
@@ -75,7 +75,7 @@ TEST_F(Writing, an_error_comes_out_of_the_next_call_and_the_files_before_stay) {
   to_disk.write(state_of(2), 2, false);
   EXPECT_THROW(to_disk.write(state_of(3), 3, false), Error);
   EXPECT_EQ(value_in("round-000000001.h5"), 1);
-  EXPECT_FALSE(fs::exists(folder_ / "round-000000003.h5"));
+  EXPECT_FALSE(fs::exists(folder / "round-000000003.h5"));
 }
 
 TEST_F(Writing, with_continue_later_ones_are_written_all_the_same) {
@@ -103,8 +103,8 @@ TEST_F(Writing, a_nan_is_never_passed_over) {
   } catch (const Error& error) {
     EXPECT_EQ(error.exit_code(), ExitCode::numbers);
   }
-  EXPECT_FALSE(fs::exists(folder_ / "best.h5"));
-  EXPECT_FALSE(fs::exists(folder_ / "round-000000001.h5"));
+  EXPECT_FALSE(fs::exists(folder / "best.h5"));
+  EXPECT_FALSE(fs::exists(folder / "round-000000001.h5"));
 }
 
 }  // namespace
