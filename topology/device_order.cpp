@@ -56,6 +56,7 @@ Signature refine(const Routes& routes, const std::vector<double>& colours, int d
 std::vector<double> refine_all(const Routes& routes, std::vector<double> colours) {
   for (;;) {
     std::vector<Signature> signatures;
+    signatures.reserve(colours.size());
     for (int device = 0; device < routes.devices(); ++device) {
       signatures.push_back(refine(routes, colours, device));
     }
@@ -84,6 +85,7 @@ int first_of_several(const std::vector<double>& colours) {
 
 std::vector<int> order_devices(const Topology& topology, const Routes& routes) {
   std::vector<Signature> signatures;
+  signatures.reserve(topology.devices().size());
   for (const Device& device : topology.devices()) {
     signatures.push_back({-device.nvswitch_rate,
                           -device.link_rate,

@@ -163,6 +163,7 @@ Topology with_host_devices(const Topology& machine, HostDomain domain) {
 
 Topology with_cuda_devices(const Topology& machine) {
   std::vector<bool> keep;
+  keep.reserve(machine.devices().size());
   for (const Device& device : machine.devices()) {
     keep.push_back(device.runs_cuda);
   }

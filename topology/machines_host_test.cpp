@@ -114,6 +114,7 @@ TEST(MachineTwoSockets, devices) {
     expect_devices(with_host_devices(machine, domain), halves);
   }
   std::vector<HostDevice> cores;
+  cores.reserve(16);
   for (int core = 0; core < 16; ++core) {
     cores.push_back({{core, core + 16}, core / 8});
   }

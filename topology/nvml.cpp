@@ -174,6 +174,7 @@ void add_missing(const std::vector<NvmlGpu>& gpus, TopologyParts& parts) {
   }
   // Links name devices by their places in the list, which sorting changes.
   std::vector<std::string> before;
+  before.reserve(parts.devices.size());
   for (const Device& device : parts.devices) {
     before.push_back(device.pci);
   }

@@ -190,6 +190,7 @@ std::string plural(int n, const std::string& noun) {
 template <class IsChosen>
 std::vector<bool> choose(const Topology& topology, IsChosen is_chosen) {
   std::vector<bool> chosen;
+  chosen.reserve(topology.cores().size());
   for (const Core& core : topology.cores()) {
     chosen.push_back(is_chosen(core));
   }
@@ -267,6 +268,7 @@ class Placer {
     const Device& own = devices_[static_cast<std::size_t>(device)];
     const std::vector<std::vector<bool>> near = cores_near(topology_, own);
     std::vector<std::vector<int>> pus;
+    pus.reserve(static_cast<std::size_t>(per_device_));
     for (int learner = 0; learner < per_device_; ++learner) {
       pus.push_back(turns.take(threads, near));
     }

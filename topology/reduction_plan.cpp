@@ -64,6 +64,7 @@ void order_children(const TransferModel& model, std::int64_t chunk, ReductionTre
   const auto order = [&](const auto& self, int device) -> void {
     std::vector<int>& children = tree.children[static_cast<std::size_t>(device)];
     std::vector<std::pair<double, int>> ready;
+    ready.reserve(children.size());
     for (const int child : children) {
       self(self, child);
       ready.emplace_back(seconds_until_summed(model, tree, child, chunk), child);
@@ -305,6 +306,7 @@ Traffic traffic_of_tree(const TransferModel& model,
     traffic.transfers.push_back({edge.from, edge.to, 1});
     traffic.transfers.push_back({edge.to, edge.from, 1});
   }
+  traffic.memory.reserve(tree.parent.size());
   for (int device = 0; device < tree.devices(); ++device) {
     traffic.memory.push_back(are_hosts(model.topology())
                                  ? arrays_at_host(model, tree, device)

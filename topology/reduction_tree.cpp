@@ -65,6 +65,7 @@ std::string tree_fault(const std::vector<int>& parents,
 
 ReductionTree tree_of_parents(const Routes& routes, const std::vector<int>& parents) {
   std::vector<std::string> names;
+  names.reserve(parents.size());
   for (int device = 0; device < routes.devices(); ++device) {
     names.push_back("device " + std::to_string(device));
   }

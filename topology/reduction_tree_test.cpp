@@ -16,7 +16,7 @@ namespace {
 class ReductionTreeTest : public testing::Test {
  protected:
   // 0 and 1 on one socket, with an NVLink; 2 and 3 on the other.
-  ReductionTreeTest() : topology_(make()), routes_(topology_) {}
+  ReductionTreeTest() : machine(make()), routes(machine) {}
 
   static Topology make() {
     MachineBuilder builder = gpus_on_two_sockets();
@@ -26,19 +26,19 @@ class ReductionTreeTest : public testing::Test {
 
   void expect_refused(const std::vector<int>& parents) const {
     try {
-      tree_of_parents(routes_, parents);
+      tree_of_parents(routes, parents);
       FAIL() << "accepted " << testing::PrintToString(parents);
     } catch (const Error& error) {
       EXPECT_EQ(error.exit_code(), ExitCode::usage);
     }
   }
 
-  Topology topology_;
-  Routes routes_;
+  Topology machine;
+  Routes routes;
 };
 
 TEST_F(ReductionTreeTest, chain) {
-  const ReductionTree tree = tree_of_parents(routes_, {1, 2, -1, 2});
+  const ReductionTree tree = tree_of_parents(routes, {1, 2, -1, 2});
   EXPECT_EQ(tree.root, 2);
   EXPECT_EQ(tree.devices(), 4);
   EXPECT_EQ(tree.parent, (std::vector<int>{1, 2, -1, 2}));
@@ -52,7 +52,7 @@ TEST_F(ReductionTreeTest, chain) {
 }
 
 TEST_F(ReductionTreeTest, star) {
-  const ReductionTree tree = tree_of_parents(routes_, {-1, 0, 0, 0});
+  const ReductionTree tree = tree_of_parents(routes, {-1, 0, 0, 0});
   EXPECT_EQ(tree.root, 0);
   EXPECT_EQ(tree.depth, 1);
   EXPECT_EQ(tree.children, (std::vector<std::vector<int>>{{1, 2, 3}, {}, {}, {}}));

@@ -77,7 +77,8 @@ inline void expect_all_learners(const Topology& topology,
                                 const Placement& placement,
                                 int learners_per_device) {
   const int devices = std::max(1, static_cast<int>(topology.devices().size()));
-  const auto learners = static_cast<std::size_t>(devices * learners_per_device);
+  const auto learners =
+      static_cast<std::size_t>(devices) * static_cast<std::size_t>(learners_per_device);
   ASSERT_EQ(placement.pus_of_learner.size(), learners);
   ASSERT_EQ(placement.device_of_learner.size(), learners);
   ASSERT_EQ(placement.prefetch_pu_of_learner.size(), learners);

@@ -69,6 +69,7 @@ TransferModel::TransferModel(const Topology& topology,
       routes_(routes),
       learners_per_device_(learners_per_device),
       rates_(rates) {
+  channel_rates_.reserve(routes.channels().size());
   for (const Channel& channel : routes.channels()) {
     channel_rates_.push_back(rate_of_channel(channel, rates));
   }

@@ -334,6 +334,7 @@ class PlanReader {
       children[static_cast<std::size_t>(to)].push_back(from);
     }
     std::vector<std::string> names;
+    names.reserve(topology.devices().size());
     for (const Device& device : topology.devices()) {
       names.push_back(device.id);
     }

@@ -32,7 +32,7 @@ using Exec = Kokkos::Serial;
 constexpr int repeats = 9;
 
 double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  std::sort(values.begin(), values.end());
   return values[values.size() / 2];
 }
 
@@ -40,6 +40,7 @@ double median(std::vector<double> values) {
 template <class Work>
 void in_bound_threads(const Topology& machine, const Placement& placement, Work work) {
   std::vector<std::thread> threads;
+  threads.reserve(placement.pus_of_learner.size());
   for (int j = 0; j < placement.learners(); ++j) {
     threads.emplace_back([&, j] {
       bind_this_thread(machine, placement.pus_of_learner[static_cast<std::size_t>(j)]);

@@ -3,8 +3,8 @@
 // and structures are those of NVIDIA's documentation.
 
 #include <cstdio>
-#include <cstring>
 
+// NOLINTBEGIN(readability-identifier-naming): the names are NVIDIA's.
 extern "C" {
 
 struct PciInfo {
@@ -19,8 +19,15 @@ struct Memory {
 static const char* const addresses[4] = {
     "00000000:86:00.0", "00000000:06:00.0", "00000000:07:00.0", "00000000:85:00.0"};
 
-static unsigned index_of(void* device) {
-  return static_cast<unsigned>(reinterpret_cast<unsigned long long>(device)) - 1;
+static int handles[4];
+
+static unsigned index_of(const void* device) {
+  return static_cast<unsigned>(static_cast<const int*>(device) - handles);
+}
+
+static void set_bus_id(PciInfo* pci, const char* address) {
+  *pci = PciInfo{};
+  std::snprintf(pci->bus_id, sizeof pci->bus_id, "%s", address);
 }
 
 int nvmlInit_v2() {
@@ -34,12 +41,11 @@ int nvmlDeviceGetCount_v2(unsigned* count) {
   return 0;
 }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
-  *device = reinterpret_cast<void*>(static_cast<unsigned long long>(index) + 1);
+  *device = &handles[index % 4];
   return index < 4 ? 0 : 2;
 }
 int nvmlDeviceGetPciInfo_v3(void* device, PciInfo* pci) {
-  std::memset(pci, 0, sizeof(*pci));
-  std::strcpy(pci->bus_id, addresses[index_of(device)]);
+  set_bus_id(pci, addresses[index_of(device)]);
   return 0;
 }
 int nvmlDeviceGetName(void* device, char* name, unsigned length) {
@@ -74,10 +80,8 @@ int nvmlDeviceGetNvLinkVersion(void*, unsigned, unsigned* version) {
   return 0;
 }
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(void* device, unsigned, PciInfo* pci) {
-  std::memset(pci, 0, sizeof(*pci));
   const unsigned index = index_of(device);
-  std::strcpy(pci->bus_id,
-              index == 1 || index == 2 ? addresses[3 - index] : "00000000:C1:00.0");
+  set_bus_id(pci, index == 1 || index == 2 ? addresses[3 - index] : "00000000:C1:00.0");
   return 0;
 }
 int nvmlDeviceGetNvLinkRemoteDeviceType(void* device, unsigned, unsigned* type) {
@@ -105,3 +109,4 @@ int cuDeviceGetPCIBusId(char* address, int length, int device) {
   return 0;
 }
 }
+// NOLINTEND(readability-identifier-naming)
