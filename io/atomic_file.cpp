@@ -119,6 +119,12 @@ void AtomicFile::commit() {
   }
 }
 
+void write_atomically(const std::string& path, std::string_view text) {
+  AtomicFile file(path, static_cast<std::int64_t>(text.size()));
+  file.write(text);
+  file.commit();
+}
+
 void check_writable(const std::string& path) {
   const AtomicFile trial(path, 0);
 }

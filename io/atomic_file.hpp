@@ -40,6 +40,10 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
+/// Write a whole text to `path` at once, on the disk when this returns. Throws
+/// Error(data).
+void write_atomically(const std::string& path, std::string_view text);
+
 /// Throw Error(data) with path and reason unless a file can be written to `path`: for the
 /// start of what takes long and writes at its end.
 void check_writable(const std::string& path);

@@ -192,9 +192,7 @@ HistoryFile::HistoryFile(std::string path, std::vector<HistoryRow> rows)
   for (const HistoryRow& row : rows_) {
     text += to_csv(row) + "\n";
   }
-  AtomicFile target(path_, static_cast<std::int64_t>(text.size()));
-  target.write(text);
-  target.commit();
+  write_atomically(path_, text);
   descriptor_ = open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (descriptor_ < 0) {
     throw write_error(path_, errno_text(errno), 0);

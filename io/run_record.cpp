@@ -25,12 +25,12 @@ bool limit_depth(int depth, json::parse_event_t, json&) {
 
 }  // namespace
 
-void write_run_record(const std::string& path, const nlohmann::json& record) {
-  const auto replace = nlohmann::json::error_handler_t::replace;
-  const std::string text = record.dump(2, ' ', false, replace) + "\n";
-  AtomicFile target(path, static_cast<std::int64_t>(text.size()));
-  target.write(text);
-  target.commit();
+std::string run_record_text(const json& record) {
+  return record.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+void write_run_record(const std::string& path, const json& record) {
+  write_atomically(path, run_record_text(record));
 }
 
 nlohmann::json read_run_record(const std::string& path) {

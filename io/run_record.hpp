@@ -8,9 +8,11 @@
 
 namespace crossbow {
 
-/// Write `record` to `path` atomically, indented. A NaN becomes null and bytes that are
-/// not UTF-8 (of a path, say) a replacement character. Throws Error(data) with path and
-/// reason.
+/// The record as text: indented, with an end of line. A NaN becomes null and bytes that
+/// are not UTF-8 (of a path, say) a replacement character.
+std::string run_record_text(const nlohmann::json& record);
+
+/// Write that text to `path` atomically. Throws Error(data) with path and reason.
 void write_run_record(const std::string& path, const nlohmann::json& record);
 
 /// Read it back; throw Error(data) with path and place of what is not JSON.

@@ -41,6 +41,29 @@ class ModelAverage : public ::testing::Test {
 };
 TYPED_TEST_SUITE(ModelAverage, Spaces, TargetName);
 
+// In this order: each sum is rounded before the next is added. Sizes around a block's.
+TYPED_TEST(ModelAverage, adds_in_order_whatever_the_size) {
+  for (const std::int64_t n : {0, 1, 7, 1023, 1024, 1025, 5000}) {
+    for (const int count : {0, 1, 3}) {
+      const std::int64_t stride = n + 5;
+      const std::vector<float> first = random_values(n, 1);
+      const std::vector<float> others = random_values(count * stride + 1, 2);
+      const Array<TypeParam> sum(this->exec, first), parts(this->exec, others);
+      add_in_order<TypeParam>(
+          this->exec, {parts.view().data(), stride, count}, sum.span());
+      std::vector<float> expected = first;
+      for (int j = 0; j < count; ++j) {
+        for (std::int64_t i = 0; i < n; ++i) {
+          const auto element = static_cast<std::size_t>(i);
+          expected[element] =
+              expected[element] + others[static_cast<std::size_t>(j * stride + i)];
+        }
+      }
+      EXPECT_EQ(sum.values(), expected) << n << " elements, " << count << " others";
+    }
+  }
+}
+
 // v = 0.25 x 8 + (1 - 0.5) = 2.5, c = 0.5 (-4 - 2) and
 // w = -4 - 0.5 (0.5 + 0.25 x 2.5) + 3, by hand.
 TYPED_TEST(ModelAverage, looks_ahead_with_nesterov) {

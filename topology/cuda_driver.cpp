@@ -1,9 +1,9 @@
 #include "topology/cuda_driver.hpp"
 
 #include <array>
-#include <cstdio>
 
 #include "topology/dynamic_library.hpp"
+#include "topology/pci_address.hpp"
 
 namespace crossbow {
 
@@ -33,18 +33,6 @@ CudaDevices find_cuda_devices(const std::string& library) {
   }
   devices.reason = devices.count > 0 ? "" : "the NVIDIA driver shows no device";
   return devices;
-}
-
-std::string plain_pci_address(const std::string& address) {
-  unsigned domain = 0, bus = 0, device = 0, function = 0;
-  if (std::sscanf(address.c_str(), "%x:%x:%x.%x", &domain, &bus, &device, &function) !=
-      4) {
-    return address;
-  }
-  std::array<char, 40> text{};
-  std::snprintf(
-      text.data(), text.size(), "%04x:%02x:%02x.%x", domain, bus, device, function);
-  return text.data();
 }
 
 }  // namespace crossbow

@@ -18,8 +18,4 @@ struct CudaDevices {
 /// cgroup count).
 CudaDevices find_cuda_devices(const std::string& library = "libcuda.so.1");
 
-/// Bring a PCI address into the form of this folder: "00000000:3B:00.0" becomes
-/// "0000:3b:00.0".
-std::string plain_pci_address(const std::string& address);
-
 }  // namespace crossbow

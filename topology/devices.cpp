@@ -9,20 +9,10 @@
 
 #include "base/error.hpp"
 
-#include "topology/cuda_driver.hpp"
+#include "topology/pci_address.hpp"
 
 namespace crossbow {
 namespace {
-
-/// The place of a NUMA node or package by its name's kind and rank among its kind.
-int place_of_rank(const Topology& machine, PlaceKind kind, int rank) {
-  for (std::size_t i = 0; i < machine.places().size(); ++i) {
-    if (machine.places()[i].kind == kind && rank-- == 0) {
-      return static_cast<int>(i);
-    }
-  }
-  return 0;
-}
 
 /// What the cores of one device have in common, and its name.
 struct Group {
@@ -72,10 +62,10 @@ void complete(const Topology& machine, Device& device) {
   device.numa_node = common(machine, device.cores, &Core::numa_node);
   if (device.package != -1) {
     device.name = machine.packages()[static_cast<std::size_t>(device.package)].model;
-    device.place = place_of_rank(machine, PlaceKind::package, device.package);
+    device.place = find_place(machine.places(), PlaceKind::package, device.package);
   }
   if (device.numa_node != -1) {
-    device.place = place_of_rank(machine, PlaceKind::numa_node, device.numa_node);
+    device.place = find_place(machine.places(), PlaceKind::numa_node, device.numa_node);
   }
   std::set<int> nodes;
   for (const int core : device.cores) {

@@ -17,10 +17,15 @@ struct BitmapDeleter {
 };
 using BitmapHandle = std::unique_ptr<hwloc_bitmap_s, BitmapDeleter>;
 
-/// Give a topology that is not loaded yet; empty if there is no memory for it.
+/// Give a topology that is not loaded yet, with PCI devices, which hwloc leaves out by
+/// default; empty if there is no memory for it.
 inline HwlocHandle make_hwloc() {
   hwloc_topology_t topology = nullptr;
-  return HwlocHandle(hwloc_topology_init(&topology) == 0 ? topology : nullptr);
+  if (hwloc_topology_init(&topology) != 0) {
+    return {};
+  }
+  hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  return HwlocHandle(topology);
 }
 
 }  // namespace crossbow

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "topology/cuda_driver.hpp"
 #include "topology/dynamic_library.hpp"
+#include "topology/pci_address.hpp"
 
 namespace crossbow {
 namespace {

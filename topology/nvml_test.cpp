@@ -102,11 +102,5 @@ TEST(CudaDriver, devices_it_does_not_show_run_no_cuda) {
   EXPECT_FALSE(parts.devices[1].runs_cuda);
 }
 
-TEST(CudaDriver, addresses_have_one_form) {
-  EXPECT_EQ(plain_pci_address("00000000:3B:00.0"), "0000:3b:00.0");
-  EXPECT_EQ(plain_pci_address("0004:05:00.1"), "0004:05:00.1");
-  EXPECT_EQ(plain_pci_address("what"), "what");
-}
-
 }  // namespace
 }  // namespace crossbow

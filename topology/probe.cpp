@@ -127,12 +127,10 @@ class Reader {
   hwloc_obj_t last_cache_ = nullptr;
 };
 
-/// With PCI devices, which hwloc leaves out by default.
 HwlocHandle make_source() {
   HwlocHandle source = make_hwloc();
   CROSSBOW_VALIDATE(
       source, ExitCode::device, {"hwloc cannot start", std::strerror(errno), "", ""});
-  hwloc_topology_set_io_types_filter(source.get(), HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
   return source;
 }
 
@@ -208,10 +206,8 @@ Topology probe_synthetic(const std::string& description) {
 
 Topology probe_xml(const std::string& path) {
   const std::string fault = xml_fault(path);
-  const HwlocHandle source = make_source();
-  CROSSBOW_VALIDATE(fault.empty() &&
-                        hwloc_topology_set_xml(source.get(), path.c_str()) == 0 &&
-                        hwloc_topology_load(source.get()) == 0,
+  const HwlocHandle source = fault.empty() ? load_xml(path) : HwlocHandle();
+  CROSSBOW_VALIDATE(source,
                     ExitCode::data,
                     {"the machine file cannot be read",
                      fault,

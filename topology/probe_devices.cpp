@@ -1,14 +1,14 @@
 #include "topology/probe_devices.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "topology/pci_address.hpp"
 
 namespace crossbow {
 namespace {
@@ -29,16 +29,8 @@ double socket_rate(const std::string& processor) {
 
 constexpr double node_rate = 32;
 
-std::string pci_address(const PciAttributes& pci) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(),
-                text.size(),
-                "%04x:%02x:%02x.%x",
-                static_cast<unsigned>(pci.domain),
-                static_cast<unsigned>(pci.bus),
-                static_cast<unsigned>(pci.dev),
-                static_cast<unsigned>(pci.func));
-  return text.data();
+std::string address_of(const PciAttributes& pci) {
+  return pci_address(pci.domain, pci.bus, pci.dev, pci.func);
 }
 
 bool is_compute_device(hwloc_obj_t os_device) {
@@ -90,15 +82,6 @@ double awake(double rate, hwloc_obj_t gpu) {
   return is_at_rest ? lanes / 16 * usual_pcie_rate : rate;
 }
 
-/// read_places puts packages first, then NUMA nodes.
-int place_of_package(int package) {
-  return 1 + package;
-}
-
-int place_of_numa_node(const TopologyParts& parts, int node) {
-  return 1 + static_cast<int>(parts.packages.size()) + node;
-}
-
 double kilobytes_of(const std::string& text) {
   return text.empty() ? 0 : std::strtod(text.c_str(), nullptr);
 }
@@ -117,7 +100,7 @@ class DeviceReader {
       }
     }
     std::sort(gpus_.begin(), gpus_.end(), [](hwloc_obj_t a, hwloc_obj_t b) {
-      return pci_address(a->attr->pcidev) < pci_address(b->attr->pcidev);
+      return address_of(a->attr->pcidev) < address_of(b->attr->pcidev);
     });
     count_branches();
     for (hwloc_obj_t gpu : gpus_) {
@@ -146,7 +129,7 @@ class DeviceReader {
   Device read_gpu(hwloc_obj_t gpu) {
     Device device;
     const PciAttributes& pci = gpu->attr->pcidev;
-    device.pci = pci_address(pci);
+    device.pci = address_of(pci);
     device.id = device.pci;
     device.name = info_of(gpu, "PCIDevice");
     device.runs_cuda = pci.vendor_id == vendor_nvidia || pci.vendor_id == 0;
@@ -229,9 +212,11 @@ class DeviceReader {
 
   int place_of(const Locality& locality) const {
     if (locality.numa_node != -1) {
-      return place_of_numa_node(parts_, locality.numa_node);
+      return find_place(parts_.places, PlaceKind::numa_node, locality.numa_node);
     }
-    return locality.package == -1 ? 0 : place_of_package(locality.package);
+    return locality.package == -1
+               ? 0
+               : find_place(parts_.places, PlaceKind::package, locality.package);
   }
 
   /// The nearest junction above an object, made with all above it where it is new; `rate`
@@ -257,7 +242,7 @@ class DeviceReader {
       double up = awake(above->attr->bridge.upstream.pci.linkspeed, gpu_);
       const int parent = place_above(above, up);
       place = {PlaceKind::pcie_switch,
-               "PCIe switch " + pci_address(above->attr->bridge.upstream.pci),
+               "PCIe switch " + address_of(above->attr->bridge.upstream.pci),
                parent,
                known_or_usual(up)};
     }
@@ -350,10 +335,11 @@ void read_places(TopologyParts& parts) {
         std::count_if(parts.cores.begin(), parts.cores.end(), [&](const Core& core) {
           return core.package == package && core.numa_node != static_cast<int>(i);
         });
-    parts.places.push_back({PlaceKind::numa_node,
-                            "NUMA node " + std::to_string(parts.numa_nodes[i].os_index),
-                            has_parent ? place_of_package(package) : 0,
-                            siblings > 0 ? node_rate : 0});
+    parts.places.push_back(
+        {PlaceKind::numa_node,
+         "NUMA node " + std::to_string(parts.numa_nodes[i].os_index),
+         has_parent ? find_place(parts.places, PlaceKind::package, package) : 0,
+         siblings > 0 ? node_rate : 0});
   }
 }
 

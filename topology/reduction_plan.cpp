@@ -9,6 +9,7 @@
 #include "base/contract.hpp"
 
 #include "topology/device_order.hpp"
+#include "topology/locality_domain.hpp"
 #include "topology/ring_search.hpp"
 #include "topology/tree_shapes.hpp"
 
@@ -175,8 +176,9 @@ PricedTree cheapest_tree(const TransferModel& model,
       shapes.push_back({max_children, order_of_joins, false});
     }
   }
+  const std::vector<int> islands = nvlink_island_of_device(model.topology());
   for (const TreeShape& shape : shapes) {
-    const FreeTree tree = shape_tree(model.topology(), model.routes(), order, shape);
+    const FreeTree tree = shape_tree(model.routes(), islands, order, shape);
     for (const int root : roots_of(tree, order)) {
       candidates.push_back(hang_up(tree, root));
     }

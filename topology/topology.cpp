@@ -70,6 +70,15 @@ std::string_view link_type_name(LinkType type) {
   return {};
 }
 
+int find_place(const std::vector<Place>& places, PlaceKind kind, int index) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i].kind == kind && index-- == 0) {
+      return static_cast<int>(i);
+    }
+  }
+  return 0;
+}
+
 Topology::Topology(TopologyParts parts) : parts_(std::move(parts)) {
   if (parts_.places.empty()) {
     parts_.places.push_back({PlaceKind::machine, "machine", -1, 0});

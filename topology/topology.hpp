@@ -63,6 +63,10 @@ struct Place {
   double link_rate = 0;  // to the parent [GB/s], in each direction; 0: no limit
 };
 
+/// The place of package or NUMA node `index`: as many of its kind stand before it. The
+/// machine where there is none.
+int find_place(const std::vector<Place>& places, PlaceKind kind, int index);
+
 enum class DeviceKind { gpu, host };
 
 /// PCIe 3.0 with 16 lanes [GB/s]: taken where a machine does not tell.

@@ -20,13 +20,13 @@ std::size_t at(int index) {
 /// Joins devices level by level.
 class Joiner {
  public:
-  Joiner(const Topology& topology,
-         const Routes& routes,
+  Joiner(const Routes& routes,
+         const std::vector<int>& islands,
          const std::vector<int>& order,
          const TreeShape& shape)
       : routes_(routes),
         shape_(shape),
-        island_(nvlink_island_of_device(topology)),
+        islands_(islands),
         position_(order.size()),
         neighbours_(order.size()) {
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -50,7 +50,7 @@ class Joiner {
   Level level(int a, int b) const {
     const Route& route = routes_.route(a, b);
     if (route.type == LinkType::nvlink) {
-      const bool is_between = shape_.islands_first && island_[at(a)] != island_[at(b)];
+      const bool is_between = shape_.islands_first && islands_[at(a)] != islands_[at(b)];
       return {is_between ? 1 : 0, shape_.order == JoinOrder::near ? 0 : -route.rate, 0};
     }
     // Of switches one inside the other the innermost is the nearest.
@@ -145,18 +145,19 @@ class Joiner {
 
   const Routes& routes_;
   TreeShape shape_;
-  std::vector<int> island_, position_;
+  const std::vector<int>& islands_;
+  std::vector<int> position_;
   std::vector<std::vector<int>> groups_;  // of devices joined so far
   FreeTree neighbours_;
 };
 
 }  // namespace
 
-FreeTree shape_tree(const Topology& topology,
-                    const Routes& routes,
+FreeTree shape_tree(const Routes& routes,
+                    const std::vector<int>& islands,
                     const std::vector<int>& order,
                     const TreeShape& shape) {
-  return Joiner(topology, routes, order, shape).take();
+  return Joiner(routes, islands, order, shape).take();
 }
 
 std::vector<int> hang_up(const FreeTree& tree, int root) {

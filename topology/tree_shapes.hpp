@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "topology/locality_domain.hpp"
 #include "topology/route.hpp"
 
 namespace crossbow {
@@ -25,9 +24,9 @@ struct TreeShape {
 };
 
 /// Give a tree of a shape. Devices have more children than it says only where routes
-/// leave no choice.
-FreeTree shape_tree(const Topology& topology,
-                    const Routes& routes,
+/// leave no choice. `islands`: by device (nvlink_island_of_device).
+FreeTree shape_tree(const Routes& routes,
+                    const std::vector<int>& islands,
                     const std::vector<int>& order,
                     const TreeShape& shape);
 

@@ -3,13 +3,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "topology/hwloc_handle.hpp"
 
 namespace crossbow {
 namespace {
@@ -27,13 +26,7 @@ constexpr int not_understood = 1;
   setrlimit(RLIMIT_AS, &memory);
   setrlimit(RLIMIT_CORE, &no_core);
   alarm(patience);
-  const HwlocHandle source = make_hwloc();
-  const bool good = source &&
-                    hwloc_topology_set_io_types_filter(
-                        source.get(), HWLOC_TYPE_FILTER_KEEP_IMPORTANT) == 0 &&
-                    hwloc_topology_set_xml(source.get(), path.c_str()) == 0 &&
-                    hwloc_topology_load(source.get()) == 0;
-  _exit(good ? 0 : not_understood);
+  _exit(load_xml(path) ? 0 : not_understood);
 }
 
 /// Read to the end; whether anything came.
@@ -50,6 +43,13 @@ bool has_output(int descriptor) {
 }
 
 }  // namespace
+
+HwlocHandle load_xml(const std::string& path) {
+  HwlocHandle source = make_hwloc();
+  const bool good = source && hwloc_topology_set_xml(source.get(), path.c_str()) == 0 &&
+                    hwloc_topology_load(source.get()) == 0;
+  return good ? std::move(source) : HwlocHandle();
+}
 
 std::string xml_fault(const std::string& path) {
   struct stat about = {};

@@ -4,7 +4,12 @@
 
 #include <string>
 
+#include "topology/hwloc_handle.hpp"
+
 namespace crossbow {
+
+/// Load a machine file; empty where hwloc does not understand it.
+HwlocHandle load_xml(const std::string& path);
 
 /// Say what is wrong with a machine file; empty where hwloc reads it without a word.
 std::string xml_fault(const std::string& path);

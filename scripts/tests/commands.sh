@@ -3,24 +3,10 @@
 set -euo pipefail
 cd "${CROSSBOW_SOURCE_DIR:?}"
 
-die() { echo "FAILED: $*"; exit 1; }
-
-crossbow=${CROSSBOW_PROGRAM:?}
-folder=$(mktemp -d)
+# shellcheck source=scripts/lib/testing.sh
+source scripts/lib/testing.sh
 trap 'rm -rf "$folder"' EXIT
-export CROSSBOW_CACHE=$folder/cache
 deck=inputs/smoke_digits.toml
-
-# Run crossbow with arguments $2...; it must exit with $1. What it printed is left in `answer`.
-expect() {
-  local wanted=$1 status=0
-  shift
-  answer=$("$crossbow" "$@" 2>&1) || status=$?
-  [[ $status -eq $wanted ]] || die "crossbow $* ended with $status, not $wanted: $answer"
-}
-says() { [[ $answer == *"$1"* ]] || die "no \"$1\" in: $answer"; }
-# history.csv without its two columns of time.
-untimed() { cut -d, -f1-3,5-10 "$1/history.csv"; }
 
 # A whole run and its files.
 expect 0 run $deck run.output="$folder/whole" devices.domain=machine --json "$folder/figures.json"

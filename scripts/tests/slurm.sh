@@ -4,22 +4,20 @@
 set -euo pipefail
 cd "${CROSSBOW_SOURCE_DIR:?}"
 
-die() { echo "FAILED: $*"; exit 1; }
-
 tools=$PWD/../shared/slurm
 [[ -x $tools/slurm-up && $(id -u) -eq 0 ]] || { echo "skipped: no $tools or not root"; exit 77; }
-folder=$(mktemp -d)
+# shellcheck source=scripts/lib/testing.sh
+source scripts/lib/testing.sh
 started=$("$tools/slurm-up" "$folder/s" 2>"$folder/slurm.log") ||
   { tail -3 "$folder/slurm.log"; echo "skipped: Slurm does not start"; rm -rf "$folder"; exit 77; }
 eval "$started"
 trap '"$tools/slurm-down" >/dev/null 2>&1; rm -rf "$folder"' EXIT
 root=$PWD
-export CROSSBOW_CACHE=$folder/cache
 script=$root/scripts/slurm/train.sbatch
 deck=$root/inputs/smoke_digits.toml
 # A small network that trains for a minute or two if it is let.
 long=("$deck" training.epochs=2000 training.test_every=100 checkpoint.every_epochs=100)
-"$CROSSBOW_PROGRAM" check "$deck" >/dev/null 2>&1  # imports the data once
+"$crossbow" check "$deck" >/dev/null 2>&1  # imports the data once
 mkdir "$folder/jobs"
 cd "$folder/jobs"
 
@@ -42,7 +40,6 @@ await_training() {
   for _ in $(seq 300); do grep -q "^100" "$2/history.csv" 2>/dev/null && return; sleep 0.1; done
   die "job $1 does not train: $(tail -5 slurm-"$1".out 2>/dev/null)"
 }
-untimed() { cut -d, -f1-3,5-10 "$1/history.csv"; }
 
 # To the end, on the cores of the allocation only.
 job=$(submit --cpus-per-task=1 "$script" "$deck" run.output=end learners.per_device=1)
@@ -56,7 +53,7 @@ PYTHON
 
 # Warned as before a limit: it saves, goes back into the queue, resumes, and ends like a run that
 # nobody disturbed.
-"$CROSSBOW_PROGRAM" run "${long[@]}" training.epochs=800 run.output=undisturbed >/dev/null 2>&1
+"$crossbow" run "${long[@]}" training.epochs=800 run.output=undisturbed >/dev/null 2>&1
 job=$(submit --cpus-per-task=2 "$script" "${long[@]}" training.epochs=800 run.output=warned)
 await_training "$job" warned
 scancel -s USR1 "$job"

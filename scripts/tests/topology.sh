@@ -3,23 +3,12 @@
 set -euo pipefail
 cd "${CROSSBOW_SOURCE_DIR:?}"
 
-die() { echo "FAILED: $*"; exit 1; }
-
-crossbow=${CROSSBOW_PROGRAM:?}
-folder=$(mktemp -d)
+# shellcheck source=scripts/lib/testing.sh
+source scripts/lib/testing.sh
 trap 'rm -rf "$folder"' EXIT
-export CROSSBOW_CACHE=$folder/cache
 dgx=topology/machines/dgx1v-like.xml
 a100=topology/machines/dgxa100-like.xml
 small="pack:3 numa:1 core:2 pu:1"
-
-expect() {
-  local wanted=$1 status=0
-  shift
-  answer=$("$crossbow" "$@" 2>&1) || status=$?
-  [[ $status -eq $wanted ]] || die "crossbow $* ended with $status, not $wanted: $answer"
-}
-says() { [[ $answer == *"$1"* ]] || die "no \"$1\" in: $answer"; }
 
 # This machine, and others, for people.
 expect 0 topology

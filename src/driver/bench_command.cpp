@@ -68,18 +68,14 @@ struct BenchRow {
 
 BenchRow measure(const PreparedRun& run,
                  const BenchRequest& request,
-                 int batch,
-                 int learners_per_device) {
+                 const DeviceSetup& devices,
+                 int batch) {
   TrainerOptions o = run.options;
   o.training.batch = batch;
   o.training.epochs = endless;
   o.training.test_every = 0;
   o.checkpoint_epochs = 0;
-  set_devices(set_up_devices(run.config, learners_per_device, run.devices.model_bytes),
-              o);
-  if (!o.placement.warning.empty()) {
-    fmt::print(stderr, "crossbow: {}\n", o.placement.warning);
-  }
+  set_devices(devices, o);
   ThroughputObserver observer(request.window, request.windows);
   with_space(o.threads, [&]<class Exec>() {
     return train<Exec>(o, run.training_set(), run.test_set(), nullptr, observer);
@@ -137,8 +133,12 @@ int bench_command(const BenchRequest& request, char** argv) {
              "images/s",
              "GFLOP/s");
   for (const int learners : request.learners) {
+    const DeviceSetup setup = set_up_devices(config, learners, run.devices.model_bytes);
+    if (!setup.placement.warning.empty()) {
+      fmt::print(stderr, "crossbow: {}\n", setup.placement.warning);
+    }
     for (const int batch : request.batches) {
-      rows.push_back(measure(run, request, batch, learners));
+      rows.push_back(measure(run, request, setup, batch));
       const BenchRow& row = rows.back();
       fmt::print("{:<20} {:>6} {:>9} {:>10.0f} {:>9.1f}\n",
                  network,

@@ -32,6 +32,21 @@ void link_best(const std::string& folder, const std::string& path) {
                      "Check the folder and its permissions"});
 }
 
+/// Whether a write error may be told and forgotten: an Error(data), e.g. a full disk.
+/// A NaN that must not be saved is none.
+bool is_write_error(const std::exception_ptr& error) {
+  if (error == nullptr) {
+    return false;
+  }
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& failure) {
+    return failure.exit_code() == ExitCode::data;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 CheckpointWriter::CheckpointWriter(std::string folder,
@@ -105,19 +120,6 @@ void CheckpointWriter::finish() {
   wait_until_idle(lock);
   if (error_ != nullptr) {
     std::rethrow_exception(std::exchange(error_, nullptr));
-  }
-}
-
-bool is_write_error(const std::exception_ptr& error) {
-  if (error == nullptr) {
-    return false;
-  }
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& failure) {
-    return failure.exit_code() == ExitCode::data;
-  } catch (const std::exception&) {
-    return false;
   }
 }
 

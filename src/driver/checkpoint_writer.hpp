@@ -62,8 +62,4 @@ class CheckpointWriter {
   std::thread thread_;
 };
 
-/// Whether a write error may be told and forgotten: an Error(data), e.g. a full disk.
-/// A NaN that must not be saved is none.
-bool is_write_error(const std::exception_ptr& error);
-
 }  // namespace crossbow

@@ -73,10 +73,7 @@ int keys_command(const std::string& file) {
   if (file.empty()) {
     fmt::print("{}", key_reference());
   } else {
-    const std::string text = key_reference();
-    AtomicFile out(file, static_cast<std::int64_t>(text.size()));
-    out.write(text);
-    out.commit();
+    write_atomically(file, key_reference());
   }
   return 0;
 }

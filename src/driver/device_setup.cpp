@@ -21,8 +21,8 @@ namespace {
 
 constexpr int most_learners = 4096, most_devices = 512;
 
-/// CUDA devices of this machine in the driver's order, those in use only; the CUDA
-/// program still runs on one.
+/// The one CUDA device that the CUDA program still runs on: that in use, or the driver's
+/// first; none where none is seen.
 Topology one_cuda_device(const Topology& machine, const DeviceOptions& options) {
   Topology gpus = with_cuda_devices(ask_drivers(machine));
   if (!options.use.empty()) {

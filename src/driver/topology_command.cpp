@@ -41,12 +41,6 @@ Topology all_devices(const Topology& machine, const Topology& used) {
   return Topology(std::move(parts));
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  AtomicFile file(path, static_cast<std::int64_t>(text.size()));
-  file.write(text);
-  file.commit();
-}
-
 }  // namespace
 
 int topology_command(const TopologyRequest& request) {
@@ -65,15 +59,14 @@ int topology_command(const TopologyRequest& request) {
       plan_reduction(topology, request.learners, request.model_bytes);
   const TopologyView view{topology, placement, plan, request.model_bytes};
   if (!request.svg.empty()) {
-    write_text(request.svg, draw_svg(view));
+    write_atomically(request.svg, draw_svg(view));
   }
   if (request.json.has_value()) {
     const nlohmann::json json = plan_json(all_devices(machine, topology), view);
     if (!request.json->empty() && *request.json != "-") {
       write_run_record(*request.json, json);
     } else {
-      fmt::print("{}\n",
-                 json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+      fmt::print("{}", run_record_text(json));
     }
   } else if (request.svg.empty()) {
     fmt::print("{}", draw_text(view));
