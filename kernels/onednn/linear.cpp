@@ -43,7 +43,8 @@ auto prefer(const memory::desc& preferred, const memory::desc& any, Make make) {
 struct Descriptors {
   explicit Descriptors(const LinearShape& s)
       : any_weight(descriptor({s.units, s.in()}, tag::any)),
-        plain_weight(descriptor({s.units, s.in()}, tag::oi)) {
+        plain_weight(descriptor({s.units, s.in()}, tag::oi)),
+        turned_weight(descriptor({s.units, s.in()}, tag::io)) {
     tensors.x = descriptor({s.n, s.in()}, tag::nc);
     tensors.y = descriptor({s.n, s.units}, tag::nc);
     if (s.bias) {
@@ -52,8 +53,49 @@ struct Descriptors {
   }
 
   TensorDescriptors tensors;
-  memory::desc any_weight, plain_weight;
+  memory::desc any_weight, plain_weight, turned_weight;
 };
+
+Forward::primitive_desc forward_for(const Descriptors& d,
+                                    dnnl::prop_kind kind,
+                                    const memory::desc& wanted) {
+  return prefer(wanted, d.any_weight, [&](const memory::desc& weight) {
+    return Forward::primitive_desc(host_engine(),
+                                   kind,
+                                   d.tensors.x,
+                                   weight,
+                                   d.tensors.bias,
+                                   d.tensors.y,
+                                   attributes());
+  });
+}
+
+BackwardWeight::primitive_desc backward_weight_for(
+    const Descriptors& d,
+    const memory::desc& own,
+    const Forward::primitive_desc& forward) {
+  const TensorDescriptors& t = d.tensors;
+  return prefer(own, d.any_weight, [&](const memory::desc& weight) {
+    return BackwardWeight::primitive_desc(
+        host_engine(), t.x, weight, t.bias, t.y, forward, attributes());
+  });
+}
+
+/// The forward primitive of a training, whose weight layout becomes the replica's. What
+/// is best for it alone may leave the gradient of the weights to the library's plain
+/// loops, a hundred times slower (blocked layouts on AVX2): then a layout that suits
+/// both.
+Forward::primitive_desc choose_for_training(const Descriptors& d) {
+  constexpr auto kind = dnnl::prop_kind::forward_training;
+  for (const memory::desc& wanted : {d.any_weight, d.plain_weight, d.turned_weight}) {
+    const auto forward = forward_for(d, kind, wanted);
+    const auto gradient = backward_weight_for(d, forward.weights_desc(), forward);
+    if (!is_plain_loops(forward) && !is_plain_loops(gradient)) {
+      return forward;
+    }
+  }
+  return forward_for(d, kind, d.any_weight);
+}
 
 /// Backward primitives take the replica's layout where the library can: it is as fast
 /// here.
@@ -69,11 +111,7 @@ void add_backward(const Descriptors& d,
             host_engine(), t.x, weight, t.y, forward, attributes());
       });
   operation.set_backward_data(BackwardData(data), data);
-  const auto weight =
-      prefer(layout.descriptor(), d.any_weight, [&](const memory::desc& own) {
-        return BackwardWeight::primitive_desc(
-            host_engine(), t.x, own, t.bias, t.y, forward, attributes());
-      });
+  const auto weight = backward_weight_for(d, layout.descriptor(), forward);
   operation.set_backward_weight(BackwardWeight(weight), weight);
 }
 
@@ -85,16 +123,9 @@ std::unique_ptr<Linear<Exec>> make_linear(const Exec&, const LinearOptions& opti
   const auto kind = options.inference ? dnnl::prop_kind::forward_inference
                                       : dnnl::prop_kind::forward_training;
   auto layout = std::dynamic_pointer_cast<const OnednnLayout>(options.imposed);
+  const bool is_free = layout == nullptr && !options.inference;
   const memory::desc wanted = layout == nullptr ? d.any_weight : layout->descriptor();
-  const auto forward = prefer(wanted, d.any_weight, [&](const memory::desc& weight) {
-    return Forward::primitive_desc(host_engine(),
-                                   kind,
-                                   d.tensors.x,
-                                   weight,
-                                   d.tensors.bias,
-                                   d.tensors.y,
-                                   attributes());
-  });
+  const auto forward = is_free ? choose_for_training(d) : forward_for(d, kind, wanted);
   if (layout == nullptr) {
     layout = std::make_shared<OnednnLayout>(
         forward.weights_desc(), d.plain_weight, column_order(options.shape));

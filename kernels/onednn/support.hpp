@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -26,6 +27,13 @@ dnnl::memory::desc descriptor(const dnnl::memory::dims& dims,
 /// Attributes of every primitive: scratch memory is the operation's own, since the
 /// library's would be shared by the threads of all learners.
 dnnl::primitive_attr attributes();
+
+/// Whether a primitive would run as the library's unoptimised loops, which it takes where
+/// it has nothing better for the layouts asked for.
+template <class PrimitiveDesc>
+bool is_plain_loops(const PrimitiveDesc& pd) {
+  return std::string_view(pd.impl_info_str()).starts_with("ref");
+}
 
 /// A weight layout that oneDNN chose. `order`, where not empty, permutes the exchange
 /// layout into the plain layout of `plain` first (linear layers on NHWC images).
