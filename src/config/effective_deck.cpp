@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "config/key_table.hpp"
 #include "config/layer_table.hpp"
@@ -47,8 +48,8 @@ bool shapes_training(const KeySpec& spec, const RunConfig& config) {
   }
   constexpr std::array<std::string_view, 5> sections = {
       "model", "batch_norm", "optimizer", "optimizer.schedule", "averaging"};
-  constexpr std::array<std::string_view, 4> keys = {
-      "run.seed", "data.shuffle", "training.batch", "learners.per_device"};
+  constexpr std::array<std::string_view, 3> keys = {
+      "run.seed", "data.shuffle", "training.batch"};
   return std::find(sections.begin(), sections.end(), spec.section) != sections.end() ||
          std::find(keys.begin(), keys.end(), spec.section + "." + spec.key) != keys.end();
 }
@@ -92,27 +93,29 @@ std::string effective_deck_text(const RunConfig& config) {
   return text;
 }
 
-std::optional<DeckDifference> training_difference(const RunConfig& first,
-                                                  const RunConfig& second) {
-  for (const Binding<RunConfig>& binding : key_table()) {
-    if (!shapes_training(binding.spec, first)) {
-      continue;
-    }
-    const std::string a = value_in_force(binding, first);
-    const std::string b = value_in_force(binding, second);
+std::vector<DeckDifference> training_differences(const RunConfig& first,
+                                                 const RunConfig& second) {
+  std::vector<DeckDifference> differences;
+  const auto compare = [&](const std::string& key, std::string a, std::string b) {
     if (a != b) {
-      return DeckDifference{binding.spec.section + "." + binding.spec.key, a, b};
+      differences.push_back({key, std::move(a), std::move(b)});
+    }
+  };
+  for (const Binding<RunConfig>& binding : key_table()) {
+    if (shapes_training(binding.spec, first)) {
+      compare(binding.spec.section + "." + binding.spec.key,
+              value_in_force(binding, first),
+              value_in_force(binding, second));
     }
   }
   const std::size_t layers =
       std::max(first.model.layers.size(), second.model.layers.size());
   for (std::size_t i = 0; i < layers; ++i) {
-    const std::string a = layer_in_a_line(first, i), b = layer_in_a_line(second, i);
-    if (a != b) {
-      return DeckDifference{"model.layer " + std::to_string(i + 1), a, b};
-    }
+    compare("model.layer " + std::to_string(i + 1),
+            layer_in_a_line(first, i),
+            layer_in_a_line(second, i));
   }
-  return std::nullopt;
+  return differences;
 }
 
 }  // namespace crossbow

@@ -1,8 +1,8 @@
 #pragma once
 // The deck in force, as text: what the run record keeps, so that a run can be repeated.
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "config/run_config.hpp"
 
@@ -17,11 +17,11 @@ struct DeckDifference {
   std::string key, first, second;
 };
 
-/// Return the first key in which two decks describe different trainings: network, seed,
-/// batch, order of samples, optimizer, averaging, learners. How long to train (unless the
-/// rate depends on it), what to test, where to write and the paths of the data do not
-/// count; none if they agree.
-std::optional<DeckDifference> training_difference(const RunConfig& first,
-                                                  const RunConfig& second);
+/// Return the keys in which two decks describe different trainings: network, seed, batch,
+/// order of samples, optimizer, averaging. How many learners there are, how long to train
+/// (unless the rate depends on it), what to test, where to write and the paths of the
+/// data do not count.
+std::vector<DeckDifference> training_differences(const RunConfig& first,
+                                                 const RunConfig& second);
 
 }  // namespace crossbow

@@ -58,8 +58,12 @@ TEST(EffectiveDeck, HasEveryKeyWithItsValueOrWhyItHasNone) {
 }
 
 std::string difference(const std::string& first, const std::string& second) {
-  const auto found = training_difference(parse(first), parse(second));
-  return found ? found->key + ": " + found->first + ", " + found->second : "none";
+  std::string text;
+  for (const DeckDifference& each : training_differences(parse(first), parse(second))) {
+    text +=
+        (text.empty() ? "" : "; ") + each.key + ": " + each.first + ", " + each.second;
+  }
+  return text.empty() ? "none" : text;
 }
 
 TEST(TrainingDifference, IsOfWhatIsComputedAndNotOfHowLongOrWhere) {
@@ -68,17 +72,20 @@ TEST(TrainingDifference, IsOfWhatIsComputedAndNotOfHowLongOrWhere) {
                        "[run]\nname = \"x\"\noutput = \"y\"\ntime_limit = 7\n"
                        "[data]\ntrain = \"elsewhere\"\n"
                        "[training]\nepochs = 5\ntest_every = 0.5\n"
-                       "[learners]\nthreads = 1\n[checkpoint]\nkeep = 9\n"),
+                       "[learners]\nper_device = 2\nthreads = 1\n"
+                       "[checkpoint]\nkeep = 9\n"),
             "none");
   EXPECT_EQ(difference("", "[optimizer]\nmomentum = 0.5\n"),
             "optimizer.momentum: 0.9, 0.5");
   EXPECT_EQ(difference("[run]\nseed = 2\n", ""), "run.seed: 2, 1");
   EXPECT_EQ(difference("", "[data]\nshuffle = false\n"), "data.shuffle: true, false");
-  EXPECT_EQ(difference("", "[learners]\nper_device = 2\n"), "learners.per_device: 1, 2");
+  EXPECT_EQ(difference("", "[run]\nseed = 2\n[optimizer]\nnesterov = true\n"),
+            "run.seed: 1, 2; optimizer.nesterov: false, true");
   EXPECT_EQ(difference("", "[model]\nname = \"mlp\"\n"),
-            "model.name: \"lenet\", \"mlp\"");
+            "model.name: \"lenet\", \"mlp\"; model.hidden: -, [128]");
   EXPECT_EQ(difference("", "[optimizer.schedule]\npolicy = \"multistep\"\nsteps = [1]\n"),
-            "optimizer.schedule.policy: \"fixed\", \"multistep\"");
+            "optimizer.schedule.policy: \"fixed\", \"multistep\"; "
+            "optimizer.schedule.steps: -, [1.0]; optimizer.schedule.gamma: -, 0.1");
   const std::string cosine = "[optimizer.schedule]\npolicy = \"cosine\"\n";
   EXPECT_EQ(difference(cosine, cosine + "[training]\nepochs = 5\n"),
             "training.epochs: 1.0, 5.0");

@@ -230,6 +230,14 @@ KeyBindings checkpoint_keys() {
           [](auto& c) -> auto& { return c.checkpoint.every_epochs; }),
       key(
           {.section = "checkpoint",
+           .key = "every_minutes",
+           .type = KeyType::number,
+           .range = from_to(0, 1e6),
+           .unit = "min",
+           .help = "Longest time without a checkpoint; 0: whatever the time."},
+          [](auto& c) -> auto& { return c.checkpoint.every_minutes; }),
+      key(
+          {.section = "checkpoint",
            .key = "keep",
            .type = KeyType::integer,
            .range = from_to(1, 1000000),

@@ -29,9 +29,10 @@ struct RunOptions {
 enum class WriteErrorPolicy { stop, go_on };
 
 struct CheckpointOptions {
-  double every_epochs = 0;  // 0: only at the end
-  int keep = 2;             // newest files kept
-  bool best = false;        // keep the one with the best test as best.h5, too
+  double every_epochs = 0;   // 0: only at the end
+  double every_minutes = 0;  // of the clock; 0: whatever the time
+  int keep = 2;              // newest files kept
+  bool best = false;         // keep the one with the best test as best.h5, too
   WriteErrorPolicy on_write_error = WriteErrorPolicy::stop;
 
   bool operator==(const CheckpointOptions&) const = default;

@@ -57,7 +57,7 @@ RunConfig full_config() {
                "core:2 pu:1",
                "p.json",
                false};
-  c.checkpoint = {1.5, 7, true, WriteErrorPolicy::go_on};
+  c.checkpoint = {1.5, 0.25, 7, true, WriteErrorPolicy::go_on};
   return c;
 }
 
@@ -196,6 +196,8 @@ TEST(RunConfig, RangesTakeTheirEndsAndNothingBeyond) {
       {"learners", "threads = 512", "threads = 513"},
       {"checkpoint", "every_epochs = 0", "every_epochs = -1"},
       {"checkpoint", "every_epochs = 1000000", "every_epochs = 1000001"},
+      {"checkpoint", "every_minutes = 0", "every_minutes = -1"},
+      {"checkpoint", "every_minutes = 1000000", "every_minutes = 1000001"},
       {"checkpoint", "keep = 1", "keep = 0"},
       {"checkpoint", "keep = 1000000", "keep = 1000001"},
   };

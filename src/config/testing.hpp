@@ -71,6 +71,7 @@ topology = "core:2 pu:1"
 plan = "p.json"
 [checkpoint]
 every_epochs = 1.5
+every_minutes = 0.25
 keep = 7
 best = true
 on_write_error = "continue"

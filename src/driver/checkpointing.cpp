@@ -24,30 +24,6 @@ const Value& require(const std::map<std::string, Value>& values,
   return found->second;
 }
 
-template <class Value>
-void check_equal(const std::string& path,
-                 const std::string& key,
-                 const Value& saved,
-                 const Value& wanted) {
-  CROSSBOW_VALIDATE(
-      saved == wanted,
-      ExitCode::usage,
-      {fmt::format("the checkpoint has {} = {} but the deck has {}", key, saved, wanted),
-       "",
-       path,
-       "Resume with the deck of that run, or start a new one with another run.output"});
-}
-
-/// The deck that a checkpoint was trained with must describe the same training.
-void check_deck(const std::string& path,
-                const RunConfig& saved,
-                const RunConfig& wanted) {
-  const auto difference = training_difference(saved, wanted);
-  if (difference.has_value()) {
-    check_equal(path, difference->key, difference->first, difference->second);
-  }
-}
-
 /// Over which tree, and from how many learners on each device, sums are made.
 std::string reduction_text(const PreparedRun& run) {
   return fmt::format("learners {} parents {} children {}",
@@ -65,8 +41,11 @@ Checkpoint to_checkpoint(TrainingState&& state, const PreparedRun& run) {
     file.shapes[name] = tensor.shape;
   }
   file.integers = {{"round", state.round},
+                   {"samples", state.samples},
+                   {"last_round_samples", state.last_round_samples},
                    {"restart_pending", state.restart_pending ? 1 : 0},
-                   {"row_round", state.row_round},
+                   {"row_samples", state.row_samples},
+                   {"losses", state.losses},
                    {"learners", run.options.learners},
                    {"image_height", run.training_data.h},
                    {"image_width", run.training_data.w},
@@ -89,7 +68,10 @@ TrainingState from_checkpoint(const std::string& path, const Checkpoint& file) {
   TrainingState state;
   state.round = require(file.integers, "round", path);
   state.restart_pending = require(file.integers, "restart_pending", path) != 0;
-  state.row_round = require(file.integers, "row_round", path);
+  state.samples = require(file.integers, "samples", path);
+  state.last_round_samples = require(file.integers, "last_round_samples", path);
+  state.row_samples = require(file.integers, "row_samples", path);
+  state.losses = require(file.integers, "losses", path);
   state.seconds = require(file.numbers, "seconds", path);
   state.row_seconds = require(file.numbers, "row_seconds", path);
   const std::int64_t learners = require(file.integers, "learners", path);
@@ -118,20 +100,28 @@ PixelScale pixel_scale_of(const std::string& path, const Checkpoint& file) {
                      require(file.numbers, "data_std", path));
 }
 
-void check_identity(const std::string& path,
-                    const Checkpoint& file,
-                    const PreparedRun& run) {
-  check_deck(path, deck_of(path, file), run.config);
-  check_equal(path,
-              "the number of learners on all devices",
-              require(file.integers, "learners", path),
-              static_cast<std::int64_t>(run.options.learners));
-  check_equal(path, "data.mean", require(file.numbers, "data_mean", path), run.mean);
-  check_equal(path, "data.std", require(file.numbers, "data_std", path), run.std);
-  check_equal(path,
-              "the digest of data.train",
-              require(file.texts, "data_digest", path),
-              run.training_data.digest);
+std::vector<DeckDifference> differences_to(const std::string& path,
+                                           const Checkpoint& file,
+                                           const PreparedRun& run) {
+  std::vector<DeckDifference> differences =
+      training_differences(deck_of(path, file), run.config);
+  const auto compare = [&](const char* key, const auto& saved, const auto& wanted) {
+    if (saved != wanted) {
+      differences.push_back({key, fmt::format("{}", saved), fmt::format("{}", wanted)});
+    }
+  };
+  compare("data.mean", require(file.numbers, "data_mean", path), run.mean);
+  compare("data.std", require(file.numbers, "data_std", path), run.std);
+  compare("the digest of data.train",
+          require(file.texts, "data_digest", path),
+          run.training_data.digest);
+  return differences;
+}
+
+bool has_same_learners(const std::string& path,
+                       const Checkpoint& file,
+                       const PreparedRun& run) {
+  return require(file.integers, "learners", path) == run.options.learners;
 }
 
 bool has_same_reduction(const Checkpoint& file, const PreparedRun& run) {

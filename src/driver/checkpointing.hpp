@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "io/checkpoint_file.hpp"
 
+#include "config/effective_deck.hpp"
 #include "driver/prepared_run.hpp"
 #include "training/training_state.hpp"
 
@@ -32,15 +34,18 @@ ModelInput model_input_of(const std::string& path, const Checkpoint& checkpoint)
 /// What the pixels of its training were scaled by.
 PixelScale pixel_scale_of(const std::string& path, const Checkpoint& checkpoint);
 
-/// Throw Error(usage) that names the key and both values unless the checkpoint at `path`
-/// belongs to a run like this one: what decides about the training in the deck, and the
-/// training data.
-void check_identity(const std::string& path,
-                    const Checkpoint& checkpoint,
-                    const PreparedRun& run);
+/// Return in what the run that `checkpoint` is of trains otherwise than this one: keys of
+/// the deck, the training data. The number of learners and the devices may differ.
+std::vector<DeckDifference> differences_to(const std::string& path,
+                                           const Checkpoint& checkpoint,
+                                           const PreparedRun& run);
 
-/// Whether corrections are added in the same order as before the checkpoint: only then
-/// does a resumed run end bit for bit like one that was not interrupted.
+/// Tell whether learners are as many as at the checkpoint and their corrections added in
+/// the same order: only then does a resumed run end bit for bit like one that was not
+/// interrupted. Throws Error(data) naming `path` where something is missing.
+bool has_same_learners(const std::string& path,
+                       const Checkpoint& checkpoint,
+                       const PreparedRun& run);
 bool has_same_reduction(const Checkpoint& checkpoint, const PreparedRun& run);
 
 }  // namespace crossbow

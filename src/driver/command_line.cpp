@@ -63,8 +63,13 @@ class CommandLine {
     CLI::App* command = app_.add_subcommand("run", "train as an input deck says");
     add_deck(command, run_.deck);
     add_search(command, run_.deck.search);
-    command->add_flag(
-        "--resume", run_.resume, "go on from the newest checkpoint in run.output");
+    CLI::Option* resume = command->add_flag(
+        "--resume", run_.resume.resume, "go on from the newest checkpoint in run.output");
+    command
+        ->add_flag("--override",
+                   run_.resume.override_deck,
+                   "go on although deck or data are not those of the checkpoint")
+        ->needs(resume);
     command->add_option("--json", run_.json, "write the figures of the run to a file")
         ->type_name("FILE");
     command->callback([this] { status_ = run_command(run_, argv_); });

@@ -10,12 +10,13 @@
 #include "topology/device_options.hpp"
 
 #include "driver/prepared_run.hpp"
+#include "driver/run_session.hpp"
 
 namespace crossbow {
 
 struct RunRequest {
   DeckRequest deck;
-  bool resume = false;
+  ResumeOptions resume;
   std::string json;  // file for the figures as data; empty: none
 };
 

@@ -1,12 +1,6 @@
 #include "driver/output_folder.hpp"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "base/error.hpp"
 
@@ -14,8 +8,6 @@ namespace crossbow {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* lock_name = "run.lock";
 
 /// The first of path.1, path.2, ... that does not exist.
 std::string free_name(const std::string& path) {
@@ -52,9 +44,10 @@ void make_folder(const std::string& path) {
                      "Set run.output to a folder that you may write to"});
 }
 
-OutputFolder::OutputFolder(const std::string& path) : path_(folder_itself(path)) {
+OutputFolder::OutputFolder(const std::string& path, const Notice& notice)
+    : path_(folder_itself(path)) {
   make_folder(path_);
-  lock();
+  lock(notice);
 }
 
 void OutputFolder::move_earlier_run_aside(const Notice& notice) {
@@ -72,35 +65,14 @@ void OutputFolder::move_earlier_run_aside(const Notice& notice) {
                      error.message(),
                      path_,
                      "Set another run.output"});
-  close(lock_);
   make_folder(path_);
-  lock();
+  lock(notice);
   say(notice, "the earlier run in " + path_ + " is now in " + aside);
 }
 
-OutputFolder::~OutputFolder() {
-  if (lock_ >= 0) {
-    close(lock_);
-  }
-}
-
-void OutputFolder::lock() {
-  const std::string path = file(lock_name);
-  lock_ = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
-  CROSSBOW_VALIDATE(lock_ >= 0,
-                    ExitCode::data,
-                    {"the output folder cannot be written to",
-                     std::strerror(errno),
-                     path,
-                     "Set run.output to a folder that you may write to"});
-  // A file system without locks is not held against the user.
-  const bool held_by_other = flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  CROSSBOW_VALIDATE(!held_by_other,
-                    ExitCode::data,
-                    {"another run is writing into the output folder",
-                     "",
-                     path_,
-                     "Wait for it, or set another run.output"});
+void OutputFolder::lock(const Notice& notice) {
+  lock_.reset();
+  lock_.emplace(file("run.lock"), notice);
 }
 
 std::string OutputFolder::file(const std::string& name) const {

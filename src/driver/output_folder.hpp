@@ -2,9 +2,12 @@
 // The folder that a run writes into: one run at a time, and nothing of an earlier run is
 // lost.
 
+#include <optional>
 #include <string>
 
 #include "base/notice.hpp"
+
+#include "driver/run_lock.hpp"
 
 namespace crossbow {
 
@@ -15,9 +18,9 @@ void make_folder(const std::string& path);
 class OutputFolder {
  public:
   /// Create `path`, or take it over as it is. Throws Error(data) where it cannot be made
-  /// or another process writes into it.
-  explicit OutputFolder(const std::string& path);
-  ~OutputFolder();
+  /// or another run writes into it.
+  OutputFolder(const std::string& path, const Notice& notice);
+  ~OutputFolder() = default;
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
   OutputFolder(OutputFolder&&) = delete;
@@ -31,10 +34,10 @@ class OutputFolder {
   std::string file(const std::string& name) const;
 
  private:
-  void lock();
+  void lock(const Notice& notice);
 
   std::string path_;
-  int lock_ = -1;
+  std::optional<RunLock> lock_;
 };
 
 }  // namespace crossbow

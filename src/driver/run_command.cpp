@@ -10,7 +10,6 @@
 
 #include "driver/backend.hpp"
 #include "driver/commands.hpp"
-#include "driver/run_session.hpp"
 
 namespace crossbow {
 namespace {
@@ -31,6 +30,8 @@ TrainingEnd train_prepared(const PreparedRun& run, RunSession& session) {
 int run_command(const RunRequest& request, char** argv) {
   const RunConfig config = read_run_config(request.deck.path, request.deck.overrides);
   settle_backend(config, argv);
+  // Data may take long to load: who asks then is answered after the first round.
+  const StopSignal signal;
   const Kokkos::ScopeGuard kokkos(kokkos_settings(config.devices));
   std::vector<std::string> notices;
   const Notice tell = [&](const std::string& line) {
@@ -41,7 +42,7 @@ int run_command(const RunRequest& request, char** argv) {
   if (!request.json.empty()) {
     check_writable(request.json);
   }
-  RunSession session(run, request.resume, tell);
+  RunSession session(run, request.resume, signal, tell);
   session.log_notices(notices);
   try {
     const std::optional<TrainingEnd> before = session.ended_before();

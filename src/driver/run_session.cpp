@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 
 #include "io/run_record.hpp"
 
+#include "driver/job_limit.hpp"
 #include "driver/run_record_content.hpp"
 
 namespace crossbow {
@@ -35,12 +37,46 @@ std::string median_text(const std::optional<double>& median) {
   return median.has_value() ? fmt::format("{:.4f}", *median) : "-";
 }
 
+/// A checkpoint of another training is not gone on from unless the user says so.
+void tell_differences(const std::vector<DeckDifference>& differences,
+                      const std::string& path,
+                      bool override_deck,
+                      const Notice& notice) {
+  for (const DeckDifference& each : differences) {
+    CROSSBOW_VALIDATE(
+        override_deck,
+        ExitCode::usage,
+        {fmt::format("the checkpoint has {} = {} but the deck has {}",
+                     each.key,
+                     each.first,
+                     each.second),
+         "",
+         path,
+         "Resume with the deck of that run, start a new one with another run.output, or "
+         "add --override"});
+    say(notice,
+        fmt::format("going on with {} = {}, which was {} until the checkpoint",
+                    each.key,
+                    each.second,
+                    each.first));
+  }
+}
+
+bool is_of_method(const std::vector<DeckDifference>& differences) {
+  return std::any_of(differences.begin(), differences.end(), [](const auto& each) {
+    return each.key == "averaging.method";
+  });
+}
+
 }  // namespace
 
-RunSession::RunSession(const PreparedRun& run, bool resume, const Notice& notice)
-    : run_(run), output_(run.config.run.output) {
-  if (resume) {
-    load_checkpoint(notice);
+RunSession::RunSession(const PreparedRun& run,
+                       const ResumeOptions& options,
+                       const StopSignal& signal,
+                       const Notice& notice)
+    : run_(run), output_(run.config.run.output, notice), signal_(signal) {
+  if (options.resume) {
+    load_checkpoint(options, notice);
   }
   const bool going_on = state_.has_value();
   if (!going_on) {
@@ -65,9 +101,14 @@ RunSession::RunSession(const PreparedRun& run, bool resume, const Notice& notice
              run.options.learners,
              run.options.threads,
              run.options.training.batch);
+  if (const std::optional<double> left = seconds_until_job_end(); left.has_value()) {
+    job_seconds_ = since_start_.seconds() + stop_before(*left);
+    log_->info(
+        "the job ends in {:.0f} s; the run stops in {:.0f} s", *left, *job_seconds_);
+  }
 }
 
-void RunSession::load_checkpoint(const Notice& notice) {
+void RunSession::load_checkpoint(const ResumeOptions& options, const Notice& notice) {
   const auto newest = newest_checkpoint(output_.file("checkpoints"), notice);
   if (!newest.has_value()) {
     say(notice,
@@ -75,14 +116,25 @@ void RunSession::load_checkpoint(const Notice& notice) {
             ": starting from the beginning");
     return;
   }
-  check_identity(newest->first, newest->second, run_);
-  if (!has_same_reduction(newest->second, run_)) {
+  const auto& [path, checkpoint] = *newest;
+  const std::vector<DeckDifference> differences = differences_to(path, checkpoint, run_);
+  tell_differences(differences, path, options.override_deck, notice);
+  if (!has_same_learners(path, checkpoint, run_)) {
+    say(notice,
+        fmt::format("the run goes on with {} learner(s) and had {}: new ones start from "
+                    "the average model; it does not end bit for bit as it would have",
+                    run_.options.learners,
+                    checkpoint.integers.at("learners")));
+  } else if (!has_same_reduction(checkpoint, run_)) {
     say(notice,
         "the devices or their reduction tree are not those of the checkpoint: the run "
         "goes on, but not bit for bit as it would have");
   }
-  state_ = from_checkpoint(newest->first, newest->second);
-  say(notice, fmt::format("resuming from {} (round {})", newest->first, state_->round));
+  state_ = from_checkpoint(path, checkpoint);
+  if (is_of_method(differences)) {
+    keep_average_only(*state_);
+  }
+  say(notice, fmt::format("resuming from {} (round {})", path, state_->round));
 }
 
 std::optional<TrainingEnd> RunSession::ended_before() const {
@@ -117,8 +169,15 @@ bool RunSession::stop_requested() {
   } else if (run_.config.run.time_limit.has_value() &&
              since_start_.seconds() >= *run_.config.run.time_limit) {
     stop_reason_ = fmt::format("run.time_limit of {:g} s", *run_.config.run.time_limit);
+  } else if (job_seconds_.has_value() && since_start_.seconds() >= *job_seconds_) {
+    stop_reason_ = "the job's limit, which is near,";
   }
   return !stop_reason_.empty();
+}
+
+bool RunSession::checkpoint_requested() {
+  const double minutes = run_.config.checkpoint.every_minutes;
+  return minutes > 0 && since_checkpoint_.seconds() >= 60 * minutes;
 }
 
 TestVerdict RunSession::tested(const TestResult& result) {
@@ -153,6 +212,7 @@ void RunSession::progress(const TrainingProgress& progress) {
 
 void RunSession::checkpoint(TrainingState&& state) {
   const std::int64_t round = state.round;
+  since_checkpoint_.restart();
   writer_->write(to_checkpoint(std::move(state), run_), round, is_best_);
   is_best_ = false;
 }

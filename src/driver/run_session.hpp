@@ -25,11 +25,21 @@
 
 namespace crossbow {
 
+/// How to go on from an earlier run's checkpoint.
+struct ResumeOptions {
+  bool resume = false;
+  bool override_deck = false;  // although deck or data are not those of the checkpoint
+};
+
 class RunSession final : public TrainingObserver {
  public:
-  /// Take the output folder; with `resume` load its newest whole checkpoint, if it has
-  /// one.
-  RunSession(const PreparedRun& run, bool resume, const Notice& notice);
+  /// Take the output folder; to resume load its newest whole checkpoint, if it has one.
+  /// Throws Error(usage) naming the key and both values where that is of another
+  /// training.
+  RunSession(const PreparedRun& run,
+             const ResumeOptions& options,
+             const StopSignal& signal,
+             const Notice& notice);
 
   /// The state to go on from; none: from the start.
   const TrainingState* state() const { return state_.has_value() ? &*state_ : nullptr; }
@@ -39,6 +49,7 @@ class RunSession final : public TrainingObserver {
 
   void not_bound() override;
   bool stop_requested() override;
+  bool checkpoint_requested() override;
   TestVerdict tested(const TestResult& result) override;
   void progress(const TrainingProgress& progress) override;
   void checkpoint(TrainingState&& state) override;
@@ -55,7 +66,7 @@ class RunSession final : public TrainingObserver {
   void log_failure(const std::string& message);
 
  private:
-  void load_checkpoint(const Notice& notice);
+  void load_checkpoint(const ResumeOptions& options, const Notice& notice);
 
   const PreparedRun& run_;
   OutputFolder output_;
@@ -63,8 +74,9 @@ class RunSession final : public TrainingObserver {
   std::optional<TrainingState> state_;
   std::optional<HistoryFile> history_;
   nlohmann::json record_;
-  StopSignal signal_;
-  Stopwatch since_start_;
+  const StopSignal& signal_;
+  Stopwatch since_start_, since_checkpoint_;
+  std::optional<double> job_seconds_;  // after which the job's own limit is near
   ProgressLine progress_line_;
   std::string stop_reason_;
   double best_accuracy_ = -1;

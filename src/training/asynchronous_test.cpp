@@ -93,6 +93,50 @@ TEST(Asynchronous, every_batch_of_the_stream_is_taken_once) {
   }
 }
 
+// Rests that are asked for at any time fall between those of the schedule: nobody is left
+// waiting, and each finds all batches of its rounds done and no others.
+TEST(Asynchronous, all_rest_after_the_same_rounds_whenever_that_is_asked_for) {
+  const MadeUpData data(200);
+  for (auto& [name, options] : asynchronous_methods(3)) {
+    options.training.test_every = 0.1;
+    for (const std::uint64_t seed : {1, 2, 3, 4}) {
+      Recorder recorder;
+      recorder.delay_seed = seed;
+      recorder.save_after = 0;
+      recorder.save_distance = 0;
+      const TrainingEnd end = run(options, data, recorder);
+      EXPECT_EQ(end.rounds, 17) << name;  // 400 samples, 24 a round
+      EXPECT_EQ(recorder.rounds.size(), 51U) << name;
+      EXPECT_GE(recorder.checkpoints.size(), 5U) << name;
+      for (const TrainingState& state : recorder.checkpoints) {
+        EXPECT_EQ(state.samples, state.round * 24) << name;
+      }
+      std::int64_t before = 0;
+      for (const TestResult& test : recorder.tests) {
+        EXPECT_NEAR(test.train_loss, recorder.mean_loss(before + 1, test.rounds), 1e-12)
+            << name << ", round " << test.rounds;
+        before = test.rounds;
+      }
+    }
+  }
+}
+
+// A stop may come while one learner rests for a test that another has yet to come to.
+TEST(Asynchronous, a_stop_at_any_time_leaves_nobody_waiting) {
+  const MadeUpData data(200);
+  for (auto& [name, options] : asynchronous_methods(3)) {
+    options.training.test_every = 0.06;  // a test after nearly every round
+    for (std::int64_t round = 0; round < 16; ++round) {
+      Recorder recorder;
+      recorder.delay_seed = static_cast<std::uint64_t>(round + 1);
+      recorder.stop_after = round;
+      const TrainingEnd end = run(options, data, recorder);
+      EXPECT_EQ(recorder.rounds.size(), static_cast<std::size_t>(3 * end.rounds)) << name;
+      EXPECT_EQ(recorder.checkpoints.back().round, end.rounds) << name;
+    }
+  }
+}
+
 TEST(Asynchronous, all_rest_for_tests_after_the_same_rounds) {
   const MadeUpData data(200);
   for (auto& [name, options] : asynchronous_methods(3)) {

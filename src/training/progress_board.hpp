@@ -5,20 +5,22 @@
 #include <cstdint>
 #include <vector>
 
+#include "training/training_state.hpp"
+
 namespace crossbow {
 
 class ProgressBoard {
  public:
-  /// All learners have done `round` rounds; `loss_sums` of an earlier run, or empty.
-  ProgressBoard(int learners,
-                std::int64_t round,
-                bool restart_pending,
-                const std::vector<double>& loss_sums)
+  /// All learners stand where `state` does, which may be of more or fewer learners.
+  ProgressBoard(int learners, const TrainingState& state)
       : entries_(static_cast<std::size_t>(learners)) {
-    for (std::size_t j = 0; j < entries_.size(); ++j) {
-      entries_[j].round = round;
-      entries_[j].restart_pending = restart_pending;
-      entries_[j].loss_sum = j < loss_sums.size() ? loss_sums[j] : 0;
+    for (Entry& each : entries_) {
+      each.round = state.round;
+      each.restart_pending = state.restart_pending;
+    }
+    entries_.front().losses = state.losses;
+    for (std::size_t j = 0; j < state.loss_sums.size(); ++j) {
+      entries_[j < entries_.size() ? j : 0].loss_sum += state.loss_sums[j];
     }
   }
 
@@ -27,6 +29,7 @@ class ProgressBoard {
     Entry& own = entry(j);
     own.round = t;
     own.loss_sum += loss;
+    ++own.losses;
     own.last_loss = loss;
     own.restart_pending = restart_pending;
   }
@@ -45,14 +48,24 @@ class ProgressBoard {
     }
     return sums;
   }
-  /// At rest: the sum of all losses since the last call.
-  double take_loss_sum() {
+  /// At rest: how many losses these are the sums of.
+  std::int64_t losses() const {
+    std::int64_t count = 0;
+    for (const Entry& each : entries_) {
+      count += each.losses;
+    }
+    return count;
+  }
+  /// At rest: the mean of all losses since the last call.
+  double take_mean_loss() {
+    const auto count = static_cast<double>(losses());
     double sum = 0;
     for (Entry& each : entries_) {
       sum += each.loss_sum;
       each.loss_sum = 0;
+      each.losses = 0;
     }
-    return sum;
+    return sum / count;
   }
 
  private:
@@ -60,6 +73,7 @@ class ProgressBoard {
     double loss_sum = 0;
     double last_loss = 0;
     std::int64_t round = 0;
+    std::int64_t losses = 0;
     bool restart_pending = false;
   };
 

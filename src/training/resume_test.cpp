@@ -147,6 +147,35 @@ TEST(Resume, from_any_checkpoint_of_a_run) {
   }
 }
 
+// Checkpoints by the clock come wherever they come: they change nothing, and each is as
+// good as one of the schedule's.
+TEST(Resume, from_checkpoints_that_were_asked_for_at_any_time) {
+  const MadeUpData data(50);
+  for (auto& [name, options] : all_methods(3)) {
+    options = with_memory(options);
+    Recorder whole;
+    run(options, data, whole);
+    for (const std::int64_t first : {0, 1, 2}) {
+      SCOPED_TRACE(name + ", first after " + std::to_string(first));
+      Recorder asked;
+      asked.delay_seed = static_cast<std::uint64_t>(first + 1);
+      asked.save_after = first;
+      asked.save_distance = first;
+      run(options, data, asked);
+      EXPECT_GE(asked.checkpoints.size(), whole.checkpoints.size() + 2);
+      expect_same_state(asked.checkpoints.back(), whole.checkpoints.back());
+      expect_same_rows(asked.tests, whole.tests);
+      for (const TrainingState& state : asked.checkpoints) {
+        Recorder rest;
+        const TrainingEnd end = run(options, data, rest, &state);
+        if (state.round < end.rounds) {
+          expect_same_state(rest.checkpoints.back(), whole.checkpoints.back());
+        }
+      }
+    }
+  }
+}
+
 TEST(Resume, many_times_with_delays) {
   const MadeUpData data(50);
   for (auto& [name, options] : all_methods(3)) {
@@ -203,6 +232,108 @@ TEST(Resume, with_another_learner_that_starts_from_z) {
             state.tensors.at("average/fc1.weight").values);
 }
 
+// 50 samples are 6 batches of 8 an epoch. One learner has taken 5 of 12 batches when
+// three go on: rounds of 3 batches from number 5 on, 7 batches in 3 rounds, each batch
+// once.
+TEST(Resume, with_more_learners_goes_on_in_the_stream_of_batches) {
+  const MadeUpData data(50);
+  TrainerOptions options = sma_run(1);
+  options.training.test_every = 1;
+  Recorder first;
+  first.stop_after = 5;
+  const TrainingEnd stopped = run(options, data, first);
+  ASSERT_EQ(stopped.rounds, 5);
+  const TrainingState state = first.checkpoints.back();
+  EXPECT_EQ(state.samples, 40);
+  EXPECT_EQ(state.last_round_samples, 8);
+  options.learners = 3;
+  Recorder second;
+  const TrainingEnd end = run(options, data, second, &state);
+  EXPECT_EQ(end.rounds, 8);
+  EXPECT_EQ(end.samples, 40 + 3 * 24);
+  EXPECT_EQ(end.epochs, 112.0 / 48);
+  ASSERT_EQ(second.tests.size(),
+            2U);  // after samples 64, the first beyond 48; 112, the end
+  EXPECT_EQ(second.tests[0].samples, 64);
+  EXPECT_EQ(second.tests[0].rounds, 6);
+  // Losses of one learner's 5 batches and three learners' first round, 8 in all.
+  EXPECT_NEAR(second.tests[0].train_loss,
+              (5 * first.mean_loss(1, 5) + 3 * second.mean_loss(6, 6)) / 8,
+              1e-12);
+  EXPECT_EQ(second.checkpoints.back().samples, 112);
+  EXPECT_EQ(second.checkpoints.back().last_round_samples, 24);
+}
+
+TEST(Resume, with_fewer_learners_keeps_the_losses_of_all) {
+  const MadeUpData data(50);
+  TrainerOptions options = sma_run(3);
+  options.training.test_every = 0;
+  Recorder first;
+  first.stop_after = 2;
+  run(options, data, first);
+  const TrainingState state = first.checkpoints.back();
+  const std::int64_t done = state.round;
+  options.learners = 1;
+  Recorder second;
+  const TrainingEnd end = run(options, data, second, &state);
+  EXPECT_EQ(end.samples, 96);  // two epochs
+  const auto batches = static_cast<double>(3 * done);
+  const std::int64_t rest = end.rounds - done;
+  ASSERT_FALSE(second.tests.empty());
+  const TestResult& test = second.tests.front();
+  const auto alone = static_cast<double>(test.rounds - done);
+  EXPECT_NEAR(test.train_loss,
+              (batches * first.mean_loss(1, done) +
+               alone * second.mean_loss(done + 1, test.rounds)) /
+                  (batches + alone),
+              1e-12);
+  EXPECT_EQ(rest * 8 + done * 24, 96);
+}
+
+// A batch that a learner would have had next is the next that any number of learners
+// take: with the rate at zero losses tell which batches these were.
+TEST(Resume, no_batch_is_left_out_or_taken_twice) {
+  const MadeUpData data(50);
+  TrainerOptions options = sma_run(1);
+  options.model = logistic();
+  options.optimizer.learning_rate = 0;
+  Recorder whole;
+  run(options, data, whole);
+  ASSERT_EQ(whole.rounds.size(), 12U);
+  Recorder first;
+  first.stop_after = 4;
+  run(options, data, first);
+  options.learners = 2;
+  Recorder second;
+  run(options, data, second, &first.checkpoints.back());
+  ASSERT_EQ(second.rounds.size(), 8U);
+  for (const Recorder::Round& round : second.rounds) {
+    const auto batch = static_cast<std::size_t>(4 + (round.t - 5) * 2 + round.learner);
+    EXPECT_EQ(round.loss, whole.rounds[batch].loss) << "batch " << batch;
+  }
+}
+
+TEST(Resume, by_another_method_starts_from_the_average) {
+  const MadeUpData data(50);
+  TrainerOptions options = sma_run(2);
+  TrainingState state = final_state(options, data);
+  const NamedTensors before = state.tensors;
+  keep_average_only(state);
+  for (auto& [name, other] : all_methods(2)) {
+    SCOPED_TRACE(name);
+    other.training.epochs = 4;
+    other.optimizer.learning_rate = 0;
+    Recorder recorder;
+    run(other, data, recorder, &state);
+    ASSERT_FALSE(recorder.checkpoints.empty());
+    const NamedTensors& after = recorder.checkpoints.back().tensors;
+    EXPECT_EQ(after.at("average/fc1.weight").values,
+              before.at("average/fc1.weight").values);
+    EXPECT_EQ(after.at("replica0/fc1.weight").values,
+              before.at("average/fc1.weight").values);
+  }
+}
+
 std::string resume_error(const TrainingState& state) {
   const MadeUpData data(50);
   TrainerOptions options = sma_run(2);
@@ -233,6 +364,10 @@ TEST(Resume, a_state_that_lacks_a_tensor_or_has_another_shape_is_refused) {
     reshaped.tensors[name].shape.push_back(1);
     EXPECT_NE(resume_error(reshaped).find(name), std::string::npos) << name;
   }
+  TrainingState of_another_network;
+  of_another_network.tensors["average/other.weight"] = {{1}, {0.0F}};
+  EXPECT_NE(resume_error(of_another_network).find("average/conv.weight"),
+            std::string::npos);
 }
 
 }  // namespace

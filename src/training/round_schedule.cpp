@@ -21,9 +21,14 @@ RoundSchedule::RoundSchedule(const ScheduleInput& input)
                          input.training.batch),
       test_every_(to_distance(input.training.test_every, input.samples_per_epoch)),
       checkpoint_every_(to_distance(input.checkpoint_epochs, input.samples_per_epoch)) {
-  const std::int64_t samples = to_samples(input.training.epochs, input.samples_per_epoch);
-  rounds_ =
-      std::max<std::int64_t>(1, (samples + samples_per_round_ - 1) / samples_per_round_);
+  rounds_ = std::max<std::int64_t>(
+      1, rounds_to(to_samples(input.training.epochs, input.samples_per_epoch)));
+}
+
+/// The first number of rounds after which so many samples have been taken.
+std::int64_t RoundSchedule::rounds_to(std::int64_t samples) const {
+  const std::int64_t left = std::max<std::int64_t>(0, samples - input_.start.samples);
+  return input_.start.round + (left + samples_per_round_ - 1) / samples_per_round_;
 }
 
 double RoundSchedule::epochs_after(std::int64_t round) const {
@@ -33,7 +38,9 @@ double RoundSchedule::epochs_after(std::int64_t round) const {
 
 std::int64_t RoundSchedule::first_round_after(double epochs) const {
   const std::int64_t samples = to_samples(epochs, input_.samples_per_epoch);
-  return (samples + samples_per_round_ - 1) / samples_per_round_ + 1;
+  const bool is_past =
+      input_.start.round > 0 && samples <= samples_after(input_.start.round - 1);
+  return is_past ? input_.start.round : rounds_to(samples) + 1;
 }
 
 /// Whether round t is the first to reach a multiple of `every` samples; 0: there are

@@ -9,6 +9,13 @@
 namespace crossbow {
 namespace {
 
+/// Whether `state` has anything under `prefix`.
+bool has(const TrainingState& state,
+         const ParameterLayout& layout,
+         const std::string& prefix) {
+  return state.tensors.count(prefix + layout.slots().front().name) > 0;
+}
+
 /// Fill `vector` from the first of `prefixes` that the state has, if any.
 template <class Exec>
 void place(const Exec& exec,
@@ -20,7 +27,7 @@ void place(const Exec& exec,
     return;
   }
   for (const std::string& prefix : prefixes) {
-    if (state.tensors.count(prefix + layout.slots().front().name) > 0) {
+    if (has(state, layout, prefix)) {
       load_vector<Exec>(exec, layout, prefix, state.tensors, vector);
       return;
     }
@@ -36,7 +43,13 @@ void place_replica(const Exec& exec,
                    int j,
                    const Replica<Exec>& replica) {
   const std::string own = std::to_string(j) + "/";
-  place(exec, layouts.parameters, state, {"replica" + own, "average/"}, replica.w);
+  if (!layouts.parameters.slots().empty()) {
+    const std::string name = "replica" + own;
+    const bool is_known = has(state, layouts.parameters, name);
+    // There is no training without weights: where these are missing it says so.
+    load_vector<Exec>(
+        exec, layouts.parameters, is_known ? name : "average/", state.tensors, replica.w);
+  }
   place(exec, layouts.parameters, state, {"velocity" + own}, replica.v);
   TrainingState fresh;
   for (auto& [name, tensor] : initial_statistics(layouts.statistics)) {

@@ -82,12 +82,18 @@ class Recorder : public TrainingObserver {
   bool stop_requested() override {
     return stop_after >= 0 && rounds_of_first_ >= stop_after;
   }
+  bool checkpoint_requested() override {
+    return save_after >= 0 && rounds_of_first_ >= save_after;
+  }
   TestVerdict tested(const TestResult& result) override {
     tests.push_back(result);
     const auto n = static_cast<std::int64_t>(tests.size());
     return {n == tests_until_target, n == saved_test};
   }
   void checkpoint(TrainingState&& state) override {
+    if (save_after >= 0) {
+      save_after = rounds_of_first_ + save_distance;
+    }
     checkpoints.push_back(std::move(state));
   }
 
@@ -107,6 +113,8 @@ class Recorder : public TrainingObserver {
   std::int64_t stop_after = -1;          // rounds of learner 0; -1: never
   std::int64_t tests_until_target = -1;  // -1: not reached
   std::int64_t saved_test = -1;          // after which a checkpoint is wanted
+  std::int64_t save_after = -1;          // rounds of learner 0; -1: as the schedule says
+  std::int64_t save_distance = 1;        // rounds of learner 0 until the next is wanted
 
   std::vector<Round> rounds;
   std::vector<TestResult> tests;
@@ -239,7 +247,10 @@ inline NamedTensors initial_average(const TrainerOptions& options,
 inline void expect_same_state(const TrainingState& a, const TrainingState& b) {
   EXPECT_EQ(a.round, b.round);
   EXPECT_EQ(a.restart_pending, b.restart_pending);
-  EXPECT_EQ(a.row_round, b.row_round);
+  EXPECT_EQ(a.samples, b.samples);
+  EXPECT_EQ(a.last_round_samples, b.last_round_samples);
+  EXPECT_EQ(a.row_samples, b.row_samples);
+  EXPECT_EQ(a.losses, b.losses);
   EXPECT_EQ(a.loss_sums, b.loss_sums);
   ASSERT_EQ(a.tensors.size(), b.tensors.size());
   for (const auto& [name, tensor] : a.tensors) {

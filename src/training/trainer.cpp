@@ -22,6 +22,7 @@
 #include "training/first_failure.hpp"
 #include "training/learner.hpp"
 #include "training/progress_board.hpp"
+#include "training/progress_meter.hpp"
 #include "training/restart.hpp"
 #include "training/round_gate.hpp"
 #include "training/round_schedule.hpp"
@@ -47,10 +48,12 @@ class Training {
         plan_(plan_for(options.model, training_set)),
         stream_(
             training_set.data.n, options.training.batch, options.seed, options.shuffle),
-        schedule_(schedule_input(options, stream_)),
-        gate_(options.learners, state == nullptr ? 0 : state->round, schedule_.rounds()),
+        start_(start_of(options, state)),
+        schedule_(schedule_input(options, stream_, start_)),
+        gate_(options.learners, start_.round, schedule_.rounds()),
         rendezvous_(options.learners),
-        board_(options.learners, 0, false, {}) {}
+        board_(options.learners, {}),
+        progress_(schedule_, options.learners, start_.round) {}
 
   TrainingEnd run() {
     std::vector<std::thread> threads;
@@ -109,9 +112,8 @@ class Training {
     start(worker);
     for (;;) {
       const std::int64_t batch = next_batch(worker);
-      const std::int64_t t = batch / o_.learners + 1;
-      rest_before(worker, t);
-      if (!gate_.enter(j, t)) {
+      const std::int64_t t = round_of(batch);
+      if (!may_begin(worker, t)) {
         break;
       }
       const RoundPlan round = schedule_.plan(t);
@@ -131,8 +133,8 @@ class Training {
     rest_before_leaving(worker);
   }
 
-  /// Batch (t-1)k + j in learner j's round t; where learners go at their own pace,
-  /// whichever is next: a slow learner takes fewer.
+  /// Learner j's batch of round t is number (t-1)k + j of the stream, from the start on;
+  /// where learners go at their own pace, whichever is next: a slow learner takes fewer.
   std::int64_t next_batch(Worker& worker) {
     if (is_asynchronous(o_.averaging.method)) {
       return next_ticket_.fetch_add(1, std::memory_order_relaxed);
@@ -142,16 +144,30 @@ class Training {
     return batch;
   }
 
-  /// All learners rest after each round before t that tests or saves. Every learner comes
-  /// here with growing t, so all meet after the same rounds, whatever their paces.
-  void rest_before(Worker& worker, std::int64_t t) {
-    for (std::int64_t r = worker.rested + 1; r < t; ++r) {
-      if (schedule_.rests_after(r)) {
-        gate_.finish(worker.j, r);  // whoever has failed by then need not wait for more
-        rest(worker, schedule_.plan(r));
+  std::int64_t first_batch() const { return start_.samples / o_.training.batch; }
+  std::int64_t round_of(std::int64_t batch) const {
+    return start_.round + (batch - first_batch()) / o_.learners + 1;
+  }
+
+  /// Whether round t is to be done. All learners rest after each round before it that
+  /// tests or saves. Every learner comes here with growing t, so all meet after the same
+  /// rounds, whatever their paces.
+  bool may_begin(Worker& worker, std::int64_t t) {
+    for (;;) {
+      const std::int64_t scheduled = schedule_.next_rest(worker.rested, t);
+      const GateAnswer answer = gate_.enter(worker.j, t, scheduled);
+      if (answer.kind == GateAnswer::Kind::stop) {
+        return false;
       }
+      if (answer.kind == GateAnswer::Kind::go) {
+        worker.rested = t - 1;
+        return true;
+      }
+      // Whoever has failed by then need not wait for more.
+      gate_.finish(worker.j, answer.round);
+      rest(worker, schedule_.plan(answer.round));
+      worker.rested = answer.round;
     }
-    worker.rested = t - 1;
   }
 
   /// Keep the calling thread, learner j's, on its cores; false if that cannot be.
@@ -182,12 +198,12 @@ class Training {
     place_replica(worker.exec, layouts(), state_, worker.j, store_->replica(worker.j));
     worker.restart =
         AveragingRestart(restarts_averaging(o_.averaging), state_.restart_pending);
-    worker.batch = state_.round * o_.learners + worker.j;
+    worker.batch = first_batch() + worker.j;
     worker.rested = state_.round;
     rendezvous_.arrive_and_wait([&] {
       method_->restore(worker.exec, state_.tensors, state_.round);
       state_.tensors.clear();
-      next_ticket_ = state_.round * o_.learners;
+      next_ticket_ = first_batch();
       if (!bound_) {
         observer_.not_bound();
       }
@@ -208,9 +224,7 @@ class Training {
     state_ =
         given_ != nullptr ? *given_ : initial_state(parameters_, statistics_, o_.seed);
     saved_round_ = state_.round;
-    progress_round_ = state_.round;
-    board_ = ProgressBoard(
-        o_.learners, state_.round, state_.restart_pending, state_.loss_sums);
+    board_ = ProgressBoard(o_.learners, state_);
     const ReplicaSizes sizes{o_.learners, parameters_.size(), statistics_.size()};
     store_ = std::make_unique<ReplicaStore<Exec>>(worker.exec, sizes);
     average_statistics_ =
@@ -291,16 +305,23 @@ class Training {
                            blocks_);
     }
     rendezvous_.arrive_and_wait([&] {
-      state_.round = round.rule.number;
+      come_to(round.rule.number);
       state_.restart_pending = worker.restart.pending();
+      const bool was_asked = gate_.take_rest(state_.round);
       const bool is_wanted = round.test && conclude_test(round);
       watch_.restart();  // tests are not training, checkpoints are
-      if (round.checkpoint || is_wanted || gate_.last() == state_.round) {
+      if (round.checkpoint || was_asked || is_wanted || gate_.last() == state_.round) {
         save(worker);
       }
-      progress_round_ = state_.round;
-      progress_watch_.restart();
+      progress_.restart(state_.round);
     });
+  }
+
+  /// At rest: so many rounds are done.
+  void come_to(std::int64_t round) {
+    state_.round = round;
+    state_.samples = schedule_.samples_after(round);
+    state_.last_round_samples = state_.samples - schedule_.samples_after(round - 1);
   }
 
   /// Whenever learners stop, what they have done is saved.
@@ -313,7 +334,7 @@ class Training {
       }
       if (done > state_.round) {
         state_.seconds += watch_.restart();
-        state_.round = done;
+        come_to(done);
         state_.restart_pending = board_.restart_pending();
         prepare_average(worker.exec);
       }
@@ -368,13 +389,12 @@ class Training {
     result.seconds = state_.seconds;
     result.rate = round.rate;
     result.learners = o_.learners;
-    result.train_loss = take_train_loss(t);
+    result.train_loss = board_.take_mean_loss();
     result.test_loss = test.loss;
     result.test_accuracy = test.accuracy;
-    const auto samples =
-        static_cast<double>(result.samples - schedule_.samples_after(state_.row_round));
-    result.images_per_second = samples / (state_.seconds - state_.row_seconds);
-    state_.row_round = t;
+    result.images_per_second = static_cast<double>(result.samples - state_.row_samples) /
+                               (state_.seconds - state_.row_seconds);
+    state_.row_samples = result.samples;
     state_.row_seconds = state_.seconds;
     const TestVerdict verdict = observer_.tested(result);
     if (verdict.reached) {
@@ -386,13 +406,9 @@ class Training {
 
   ReplicaLayouts layouts() const { return {parameters_, statistics_}; }
 
-  double take_train_loss(std::int64_t t) {
-    const std::int64_t batches = (t - state_.row_round) * o_.learners;
-    return board_.take_loss_sum() / static_cast<double>(batches);
-  }
-
   void save(Worker& worker) {
     TrainingState state = state_;
+    state.losses = board_.losses();
     state.loss_sums = board_.loss_sums();
     collect_tensors<Exec>(
         worker.exec, layouts(), *store_, *method_, average_statistics_->span(), state);
@@ -400,32 +416,17 @@ class Training {
     observer_.checkpoint(std::move(state));
   }
 
-  /// Learner 0 between rounds: tell how it goes and hear whether to stop.
+  /// Learner 0 between rounds: tell how it goes and hear whether to stop or save.
   void look_around(const RoundPlan& round) {
     if (observer_.stop_requested()) {
       gate_.stop();
     }
-    const double since = progress_watch_.seconds();
-    if (since < 0.25) {
-      return;
+    if (observer_.checkpoint_requested()) {
+      gate_.ask_for_rest();
     }
-    const std::int64_t t = round.rule.number;
-    TrainingProgress progress;
-    progress.epoch = schedule_.epochs_after(t);
-    progress.epochs = schedule_.epochs_after(schedule_.rounds());
-    progress.learners = o_.learners;
-    progress.loss = board_.last_loss(0);
-    progress.images_per_second =
-        static_cast<double>(schedule_.samples_after(t) -
-                            schedule_.samples_after(progress_round_)) /
-        since;
-    progress.seconds_left =
-        static_cast<double>(schedule_.samples_after(schedule_.rounds()) -
-                            schedule_.samples_after(t)) /
-        progress.images_per_second;
-    progress_round_ = t;
-    progress_watch_.restart();
-    observer_.progress(progress);
+    if (progress_.is_due()) {
+      observer_.progress(progress_.look(round.rule.number, board_.last_loss(0)));
+    }
   }
 
   TrainingEnd end() const {
@@ -447,6 +448,7 @@ class Training {
   TrainingObserver& observer_;
   NetworkPlan plan_;
   BatchStream stream_;
+  TrainingStart start_;
   RoundSchedule schedule_;
   RoundGate gate_;
   Rendezvous rendezvous_;
@@ -465,11 +467,7 @@ class Training {
   std::vector<BlockResult> blocks_;
   Stopwatch watch_;
   bool target_reached_ = false;
-
-  // Of learner 0, and at rest.
-  Stopwatch progress_watch_;
-  std::int64_t progress_round_ = 0;
-
+  ProgressMeter progress_;  // of learner 0, and at rest
   FirstFailure failure_;
 };
 

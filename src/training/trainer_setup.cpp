@@ -2,7 +2,18 @@
 
 namespace crossbow {
 
-ScheduleInput schedule_input(const TrainerOptions& o, const BatchStream& stream) {
+TrainingStart start_of(const TrainerOptions& o, const TrainingState* state) {
+  if (state == nullptr) {
+    return {};
+  }
+  // Another batch than before need not divide what has been taken.
+  const std::int64_t batches = (state->samples + o.training.batch - 1) / o.training.batch;
+  return {state->round, batches * o.training.batch, state->last_round_samples};
+}
+
+ScheduleInput schedule_input(const TrainerOptions& o,
+                             const BatchStream& stream,
+                             const TrainingStart& start) {
   ScheduleInput input;
   input.training = o.training;
   input.optimizer = o.optimizer;
@@ -10,6 +21,7 @@ ScheduleInput schedule_input(const TrainerOptions& o, const BatchStream& stream)
   input.checkpoint_epochs = o.checkpoint_epochs;
   input.learners = o.learners;
   input.samples_per_epoch = stream.samples_per_epoch();
+  input.start = start;
   return input;
 }
 

@@ -9,7 +9,11 @@
 
 namespace crossbow {
 
-ScheduleInput schedule_input(const TrainerOptions& o, const BatchStream& stream);
+/// Where a training goes on from `state`; none: from the start.
+TrainingStart start_of(const TrainerOptions& o, const TrainingState* state);
+ScheduleInput schedule_input(const TrainerOptions& o,
+                             const BatchStream& stream,
+                             const TrainingStart& start);
 NetworkOptions network_options(const TrainerOptions& o);
 MethodOptions method_options(const TrainerOptions& o, const RoundSchedule& schedule);
 

@@ -51,6 +51,9 @@ class TrainingObserver {
   virtual void progress(const TrainingProgress& /*progress*/) {}
   /// Between rounds: whether to stop soon, with a checkpoint.
   virtual bool stop_requested() { return false; }
+  /// Between rounds: whether to save soon, whatever the schedule says; once true it stays
+  /// true until checkpoint().
+  virtual bool checkpoint_requested() { return false; }
   /// After each test.
   virtual TestVerdict tested(const TestResult& /*result*/) { return {}; }
   /// All learners rest: save this. The state is the callee's.

@@ -1,5 +1,8 @@
 #include "training/training_state.hpp"
 
+#include <string_view>
+#include <utility>
+
 #include "model/initial_weights.hpp"
 
 namespace crossbow {
@@ -16,6 +19,20 @@ TrainingState initial_state(const ParameterLayout& parameters,
     state.tensors["average_statistics/" + name] = tensor;
   }
   return state;
+}
+
+void keep_average_only(TrainingState& state) {
+  NamedTensors kept;
+  for (auto& [name, tensor] : state.tensors) {
+    if (name.starts_with("average/")) {
+      kept["previous/" + name.substr(std::string_view("average/").size())] = tensor;
+    }
+    if (name.starts_with("average/") || name.starts_with("average_statistics/")) {
+      kept[name] = std::move(tensor);
+    }
+  }
+  state.tensors = std::move(kept);
+  state.restart_pending = false;
 }
 
 }  // namespace crossbow

@@ -17,14 +17,17 @@ namespace crossbow {
 ///   statistics<j>/<tensor>       batch-norm running statistics of w_j; without: those of
 ///   z average_statistics/<tensor>  of z; without: mean 0, variance 1
 struct TrainingState {
-  std::int64_t round = 0;        // rounds done
-  double seconds = 0;            // of training, tests excluded
-  bool restart_pending = false;  // see AveragingRestart
+  std::int64_t round = 0;               // rounds done
+  std::int64_t samples = 0;             // taken by all learners in them
+  std::int64_t last_round_samples = 0;  // of these in the last round
+  double seconds = 0;                   // of training, tests excluded
+  bool restart_pending = false;         // see AveragingRestart
   NamedTensors tensors;
 
   // Since the last row of the history: what the next row's means are taken over.
-  std::int64_t row_round = 0;
+  std::int64_t row_samples = 0;
   double row_seconds = 0;
+  std::int64_t losses = 0;        // batches that learners have had since
   std::vector<double> loss_sums;  // by learner: sum of the mean losses of its batches
 };
 
@@ -32,5 +35,9 @@ struct TrainingState {
 TrainingState initial_state(const ParameterLayout& parameters,
                             const ParameterLayout& statistics,
                             std::uint64_t seed);
+
+/// Forget the replicas and what a method knows but z: a training by another method starts
+/// from it, all w_j = z_prev = z, with zero velocities.
+void keep_average_only(TrainingState& state);
 
 }  // namespace crossbow
