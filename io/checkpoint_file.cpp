@@ -59,6 +59,31 @@ void check_tensor_name(const Checkpoint& checkpoint, const std::string& name) {
   }
 }
 
+/// The first value of a tensor that is no finite number; none: they all are.
+std::optional<std::size_t> first_not_finite(const std::vector<float>& values) {
+  const auto bad = std::find_if(
+      values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
+  return bad == values.end()
+             ? std::nullopt
+             : std::optional(static_cast<std::size_t>(bad - values.begin()));
+}
+
+void check_finite(const Checkpoint& checkpoint,
+                  ExitCode code,
+                  const std::string& where,
+                  const std::string& remedy) {
+  for (const auto& [name, values] : checkpoint.tensors) {
+    if (const auto bad = first_not_finite(values); bad.has_value()) {
+      throw Error(code,
+                  ErrorText{.what = "the tensor '" + name + "' has the value " +
+                                    std::to_string(values[*bad]),
+                            .why = "element " + std::to_string(*bad),
+                            .where = where,
+                            .remedy = remedy});
+    }
+  }
+}
+
 void check_tensors(const Checkpoint& checkpoint) {
   require(checkpoint.tensors.size() == checkpoint.shapes.size(),
           "tensors and shapes do not have the same names");
@@ -70,16 +95,11 @@ void check_tensors(const Checkpoint& checkpoint) {
         h5_element_count(shape->second, name) == static_cast<std::int64_t>(values.size()),
         "the tensor '" + name + "' has " + std::to_string(values.size()) +
             " values and shape " + to_string(shape->second));
-    const auto bad = std::find_if(
-        values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
-    CROSSBOW_VALIDATE(bad == values.end(),
-                      ExitCode::numbers,
-                      {.what = "the tensor '" + name + "' has the value " +
-                               std::to_string(bad == values.end() ? 0 : *bad),
-                       .why = "element " + std::to_string(bad - values.begin()),
-                       .where = "a checkpoint to be written",
-                       .remedy = "It is not saved; lower the learning rate"});
   }
+  check_finite(checkpoint,
+               ExitCode::numbers,
+               "a checkpoint to be written",
+               "It is not saved; lower the learning rate");
 }
 
 void add_name(Sha256& sha, std::string_view kind, const std::string& name) {
@@ -268,6 +288,10 @@ Checkpoint read_checkpoint(const std::string& path) {
                      .why = "the SHA-256 of its content is not the one it carries",
                      .where = "",
                      .remedy = "Use the one before"});
+  check_finite(checkpoint,
+               ExitCode::data,
+               path,
+               "No training goes on from it; use the one before");
   return checkpoint;
 }
 

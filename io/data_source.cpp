@@ -206,7 +206,9 @@ Dataset load_data(const std::string& name_or_path,
                      .where = "",
                      .remedy = "Give data." + to_string(split)});
   const std::string found = locate(name_or_path, search);
-  return is_folder(found) ? load_idx(found, split, notice) : read_dataset(found);
+  Dataset data = is_folder(found) ? load_idx(found, split, notice) : read_dataset(found);
+  data.place = found;  // not the cache's file
+  return data;
 }
 
 }  // namespace crossbow

@@ -82,6 +82,19 @@ void read_shape(const H5File& file, Dataset& data) {
           file.path());
 }
 
+/// Of values between 0 and 1; "not" catches NaN.
+void check_statistics(const Dataset& data, const std::string& path) {
+  const bool is_possible =
+      data.mean >= 0 && data.mean <= 1 && data.std >= 0 && data.std <= 0.5;
+  CROSSBOW_VALIDATE(is_possible,
+                    ExitCode::data,
+                    {.what = "mean " + std::to_string(data.mean) + " and std " +
+                             std::to_string(data.std) + " of the pixels are impossible",
+                     .why = "of value/255, they are within 0 to 1 and 0 to 0.5",
+                     .where = path,
+                     .remedy = "Import the data set again"});
+}
+
 }  // namespace
 
 std::int64_t sample_bytes(const Dataset& data) {
@@ -157,8 +170,10 @@ Dataset read_dataset(const std::string& path) {
   if (file.has_attribute("class_names")) {
     data.class_names = file.read_texts("class_names");
   }
+  data.place = path;
   data.mean = file.read_number("mean");
   data.std = file.read_number("std");
+  check_statistics(data, path);
   data.source = file.read_text("source");
   data.digest = file.read_text("sha256");
   data.images = file.read<std::uint8_t>("images");

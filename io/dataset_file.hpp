@@ -19,6 +19,7 @@ struct Dataset {
   double mean = 0;                       // of value / 255 over all pixels
   double std = 0;                        // of the same, over all pixels (no n - 1)
   std::string source;                    // what it was imported from
+  std::string place;                     // file or folder that it was loaded from
   std::string digest;                    // SHA-256 of the source's bytes, hexadecimal
 };
 

@@ -409,7 +409,7 @@ TEST(InputDeckOverride, RefusesOtherForms) {
   }
   EXPECT_EQ(complaints("", {"garden.owner=\xff"}),
             "cannot read an override (its value is not UTF-8, command line, "
-            "\"garden.owner=\xff\"). Correct it");
+            "\"garden.owner=\\xff\"). Correct it");
 }
 
 TEST(InputDeckOverride, CannotBringInMoreThanOneKey) {

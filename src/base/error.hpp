@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "base/exit_code.hpp"
 
@@ -17,7 +18,11 @@ struct ErrorText {
   std::string remedy;  // "Import the data set again"
 };
 
-/// Join the parts to "what (why, where). remedy."
+/// Return `text` as a terminal can show it: control characters and bytes that are no
+/// UTF-8 become \xNN. `keep_lines`: but for the ends of lines.
+std::string printable(std::string_view text, bool keep_lines = false);
+
+/// Join the parts to "what (why, where). remedy.", printable and each of bounded length.
 std::string to_sentence(const ErrorText& text);
 
 /// An error of the user, of a file, of the numbers or of a device.

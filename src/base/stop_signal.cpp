@@ -84,6 +84,7 @@ StopSignal::StopSignal(std::chrono::milliseconds patience) {
   install(SIGTERM, on_stop_signal, old_term_);
   install(SIGUSR1, on_stop_signal, old_usr1_);
   install(SIGXFSZ, SIG_IGN, old_xfsz_);
+  install(SIGPIPE, SIG_IGN, old_pipe_);
   unblock_stop_signals();
 }
 
@@ -92,6 +93,7 @@ StopSignal::~StopSignal() {
   sigaction(SIGTERM, &old_term_, nullptr);
   sigaction(SIGUSR1, &old_usr1_, nullptr);
   sigaction(SIGXFSZ, &old_xfsz_, nullptr);
+  sigaction(SIGPIPE, &old_pipe_, nullptr);
   state.installed = false;
 }
 

@@ -17,8 +17,9 @@ namespace crossbow {
 /// mpirun
 ///   send it to the step and to the process), and SIGUSR1 (Slurm's early warning) never
 ///   ends the program.
-/// SIGXFSZ is ignored meanwhile, so that a file-size limit is an error of the write, with
-/// a path. Only one may live at a time.
+/// SIGXFSZ and SIGPIPE are ignored meanwhile, so that a file-size limit is an error of
+/// the write, with a path, and a reader that goes away (`| head`) ends no training. Only
+/// one may live at a time.
 class StopSignal {
  public:
   explicit StopSignal(std::chrono::milliseconds patience = std::chrono::seconds(5));
@@ -36,6 +37,7 @@ class StopSignal {
   struct sigaction old_term_ = {};
   struct sigaction old_usr1_ = {};
   struct sigaction old_xfsz_ = {};
+  struct sigaction old_pipe_ = {};
 };
 
 }  // namespace crossbow

@@ -38,6 +38,16 @@ KeyBindings run_keys() {
            .default_text = "no limit",
            .help = "Write a checkpoint and stop with exit status 75 after this time."},
           [](auto& c) -> auto& { return c.run.time_limit; }),
+      key(
+          {.section = "run",
+           .key = "memory_limit",
+           .type = KeyType::number,
+           .range = above(0),
+           .unit = "bytes",
+           .default_text = "what the machine, the job's control group or `ulimit -v` has",
+           .help = "A run that would need more for its replicas, activations and "
+                   "checkpoints is refused before it starts."},
+          [](auto& c) -> auto& { return c.run.memory_limit; }),
   };
 }
 

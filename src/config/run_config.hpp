@@ -20,7 +20,8 @@ struct RunOptions {
   std::string name;    // none given: the deck's file name without its ending
   std::string output;  // none given: "output/<name>"
   std::uint64_t seed = 1;
-  std::optional<double> time_limit;  // [s]
+  std::optional<double> time_limit;    // [s]
+  std::optional<double> memory_limit;  // [bytes]
 
   bool operator==(const RunOptions&) const = default;
 };

@@ -39,7 +39,7 @@ TEST(RunConfig, AnEmptyDeckHasTheDefaults) {
 
 RunConfig full_config() {
   RunConfig c;
-  c.run = {"trial 7", "/tmp/x", 9223372036854775807u, 3600.0};
+  c.run = {"trial 7", "/tmp/x", 9223372036854775807u, 3600.0, 2e9};
   c.data = {"a.h5", "b.h5", false, 0.25, 0.5};
   c.model.name = "mlp";
   c.model.hidden = {64, 32};
@@ -133,6 +133,7 @@ TEST(RunConfig, RangesTakeTheirEndsAndNothingBeyond) {
       // section, first or last value that is taken, next that is not
       {"run", "seed = 0", "seed = -1"},
       {"run", "time_limit = 0.001", "time_limit = 0"},
+      {"run", "memory_limit = 1", "memory_limit = 0"},
       {"data", "train = \"x\"", "train = \"\""},
       {"data", "mean = 0", "mean = -0.001"},
       {"data", "mean = 1", "mean = 1.001"},

@@ -20,6 +20,7 @@ name = "trial 7"
 output = "/tmp/x"
 seed = 9223372036854775807
 time_limit = 3600
+memory_limit = 2e9
 [data]
 train = "a.h5"
 test = "b.h5"

@@ -80,7 +80,11 @@ void CheckpointWriter::work() {
       write_job(*job_);
     } catch (const std::exception& failure) {
       error = std::current_exception();
-      log_->warn("a checkpoint was not written: {}", failure.what());
+      // Where the run stops, its end says so.
+      const bool goes_on = options_.on_write_error == WriteErrorPolicy::go_on;
+      log_->log(goes_on ? spdlog::level::warn : spdlog::level::info,
+                "a checkpoint was not written: {}",
+                failure.what());
     }
     lock.lock();
     error_ = error;

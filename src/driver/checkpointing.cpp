@@ -1,5 +1,8 @@
 #include "driver/checkpointing.hpp"
 
+#include <cmath>
+#include <set>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,6 +25,18 @@ const Value& require(const std::map<std::string, Value>& values,
                      path,
                      "Use a file of a run's checkpoints folder"});
   return found->second;
+}
+
+void check_possible(bool is_possible,
+                    const std::string& name,
+                    const std::string& value,
+                    const std::string& path) {
+  CROSSBOW_VALIDATE(is_possible,
+                    ExitCode::data,
+                    {fmt::format("{} = {} of the checkpoint is impossible", name, value),
+                     "",
+                     path,
+                     "Use the checkpoint before it"});
 }
 
 /// Over which tree, and from how many learners on each device, sums are made.
@@ -66,23 +81,63 @@ Checkpoint to_checkpoint(TrainingState&& state, const PreparedRun& run) {
 
 TrainingState from_checkpoint(const std::string& path, const Checkpoint& file) {
   TrainingState state;
-  state.round = require(file.integers, "round", path);
-  state.restart_pending = require(file.integers, "restart_pending", path) != 0;
-  state.samples = require(file.integers, "samples", path);
-  state.last_round_samples = require(file.integers, "last_round_samples", path);
-  state.row_samples = require(file.integers, "row_samples", path);
-  state.losses = require(file.integers, "losses", path);
-  state.seconds = require(file.numbers, "seconds", path);
-  state.row_seconds = require(file.numbers, "row_seconds", path);
-  const std::int64_t learners = require(file.integers, "learners", path);
+  const auto integer = [&](const char* name, std::int64_t least, std::int64_t most) {
+    const std::int64_t value = require(file.integers, name, path);
+    check_possible(value >= least && value <= most, name, fmt::to_string(value), path);
+    return value;
+  };
+  const auto number = [&](const std::string& name) {
+    const double value = require(file.numbers, name, path);
+    check_possible(value >= 0 && std::isfinite(value), name, fmt::to_string(value), path);
+    return value;
+  };
+  constexpr std::int64_t most_samples = std::int64_t{1} << 53;
+  state.samples = integer("samples", 0, most_samples);
+  state.last_round_samples = integer("last_round_samples", 0, state.samples);
+  state.round = integer("round", 0, state.samples);
+  state.restart_pending = integer("restart_pending", 0, 1) != 0;
+  state.row_samples = integer("row_samples", 0, state.samples);
+  state.losses = integer("losses", 0, state.samples);
+  state.seconds = number("seconds");
+  state.row_seconds = number("row_seconds");
+  const std::int64_t learners = integer("learners", 1, most_learners);
   for (std::int64_t j = 0; j < learners; ++j) {
-    state.loss_sums.push_back(
-        require(file.numbers, "loss_sum" + std::to_string(j), path));
+    state.loss_sums.push_back(number("loss_sum" + std::to_string(j)));
   }
   for (const auto& [name, values] : file.tensors) {
     state.tensors[name] = {require(file.shapes, name, path), values};
   }
   return state;
+}
+
+void check_tensors(const std::string& path,
+                   const Checkpoint& file,
+                   const NetworkPlan& network) {
+  const NetworkTensors wanted = tensors_of(network);
+  const auto check = [&](const std::string& group, const NamedShape& tensor) {
+    const std::string name = group + tensor.name;
+    const auto shape = file.shapes.find(name);
+    const bool is_there = shape != file.shapes.end();
+    CROSSBOW_VALIDATE(
+        is_there && shape->second == tensor.shape,
+        ExitCode::data,
+        {fmt::format("the checkpoint's tensor {} {}",
+                     name,
+                     is_there ? "has another shape" : "is missing"),
+         fmt::format("the network of the deck has it with shape {}", tensor.shape),
+         path,
+         "Use a checkpoint that this network was saved to"});
+  };
+  std::set<std::string> groups = {"average/"};
+  for (const auto& [name, shape] : file.shapes) {
+    groups.insert(name.substr(0, name.find('/') + 1));
+  }
+  for (const std::string& group : groups) {
+    const bool is_statistics = group.find("statistics") != std::string::npos;
+    for (const NamedShape& each : is_statistics ? wanted.statistics : wanted.parameters) {
+      check(group, each);
+    }
+  }
 }
 
 RunConfig deck_of(const std::string& path, const Checkpoint& file) {

@@ -18,12 +18,19 @@ namespace crossbow {
 /// with it and the deck, from which `crossbow evaluate` builds the network again.
 Checkpoint to_checkpoint(TrainingState&& state, const PreparedRun& run);
 
-/// The inverse. Throws Error(data) naming `path` where something is missing.
+/// The inverse. Throws Error(data) naming `path` where something is missing or a value is
+/// impossible.
 TrainingState from_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 
 /// The deck in the checkpoint. This and the following throw Error(data) naming `path`
 /// where something is missing.
 RunConfig deck_of(const std::string& path, const Checkpoint& checkpoint);
+
+/// Throw Error(data) naming file and tensor unless the tensors are those of `network`,
+/// and whatever there is of a learner or a method is there whole.
+void check_tensors(const std::string& path,
+                   const Checkpoint& checkpoint,
+                   const NetworkPlan& network);
 
 /// What the network of a checkpoint takes and tells apart.
 struct ModelInput {

@@ -44,7 +44,7 @@ void check_fits(const ModelInput& model, const Dataset& data) {
                    data.w,
                    data.c,
                    data.classes),
-       data.source,
+       data.place,
        "Name a test set like the one that it was trained for"});
 }
 
@@ -117,6 +117,7 @@ int evaluate_command(const EvaluateRequest& request) {
   const Dataset data = load_data(request.data, Split::test, request.search, {});
   check_fits(input, data);
   const NetworkPlan plan = plan_network(config.model, input.image, input.classes);
+  check_tensors(request.checkpoint, checkpoint, plan);
   const EvaluationResult result = evaluate_average(plan, {data, scale}, state.tensors);
   fmt::print("test accuracy {:.4f}, test loss {:.4f}, {} images\n",
              result.accuracy,

@@ -19,7 +19,7 @@
 namespace crossbow {
 namespace {
 
-constexpr int most_learners = 4096, most_devices = 512;
+constexpr int most_devices = 512;
 
 /// The one CUDA device that the CUDA program still runs on: that in use, or the driver's
 /// first; none where none is seen.

@@ -13,6 +13,8 @@
 
 namespace crossbow {
 
+inline constexpr int most_learners = 4096;  // on all devices
+
 struct DeviceSetup {
   std::shared_ptr<const Topology> machine;   // this one
   std::shared_ptr<const Topology> topology;  // the devices in use, perhaps of another

@@ -7,12 +7,29 @@
 #include <new>
 #include <system_error>
 
+#include <fcntl.h>
+
 #include "base/error.hpp"
 #include "base/processor.hpp"
 
 #include "driver/command_line.hpp"
 
+namespace {
+
+/// A standard stream that the caller has closed would be the next file that is opened,
+/// and messages would go into that.
+void open_standard_streams() {
+  for (int stream = 0; stream <= 2; ++stream) {
+    if (fcntl(stream, F_GETFD) == -1) {
+      open("/dev/null", O_RDWR);  // takes the lowest free number, which is this one
+    }
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  open_standard_streams();
   try {
     crossbow::check_processor(crossbow::processor_features());
     const int status = crossbow::run_command_line(argc, argv);

@@ -47,7 +47,21 @@ void make_folder(const std::string& path) {
 OutputFolder::OutputFolder(const std::string& path, const Notice& notice)
     : path_(folder_itself(path)) {
   make_folder(path_);
+  // Whatever is opened for writing: a pipe there would be waited for, for ever.
+  check_file("run.lock");
+  check_file("run.log");
   lock(notice);
+}
+
+void OutputFolder::check_file(const std::string& name) const {
+  std::error_code none;
+  const fs::file_status status = fs::status(file(name), none);
+  CROSSBOW_VALIDATE(!fs::exists(status) || fs::is_regular_file(status),
+                    ExitCode::data,
+                    {file(name) + " is not a file",
+                     "the run writes one of that name",
+                     "",
+                     "Remove it, or set another run.output"});
 }
 
 void OutputFolder::move_earlier_run_aside(const Notice& notice) {

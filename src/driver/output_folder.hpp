@@ -34,6 +34,7 @@ class OutputFolder {
   std::string file(const std::string& name) const;
 
  private:
+  void check_file(const std::string& name) const;
   void lock(const Notice& notice);
 
   std::string path_;

@@ -8,6 +8,7 @@
 
 #include "averaging/averaging_method.hpp"
 #include "data/batch_stream.hpp"
+#include "driver/memory_need.hpp"
 
 namespace crossbow {
 namespace {
@@ -25,7 +26,7 @@ void check_same_kind(const Dataset& a, const Dataset& b) {
                    b.w,
                    b.c),
        "",
-       b.source,
+       b.place,
        "Name two splits of one data set in data.train and data.test"});
   CROSSBOW_VALIDATE(
       b.classes <= a.classes,
@@ -33,7 +34,7 @@ void check_same_kind(const Dataset& a, const Dataset& b) {
       {fmt::format(
            "the test set has {} classes but the training set {}", b.classes, a.classes),
        "",
-       b.source,
+       b.place,
        "Name two splits of one data set in data.train and data.test"});
 }
 
@@ -75,15 +76,21 @@ PreparedRun prepare_run(const RunConfig& config,
                     ExitCode::data,
                     {"all pixels of the training set are equal",
                      "their standard deviation is 0",
-                     run.training_data.source,
+                     run.training_data.place,
                      "Use another data set, or set data.std"});
   run.scale = pixel_scale(run.mean, run.std);
   // Both throw where deck and data do not fit together.
   const NetworkPlan network = plan_for(config.model, run.training_set());
+  const auto need = [&](int learners) {
+    return memory_need(network, config.training.batch, learners);
+  };
+  const std::optional<double>& limit = config.run.memory_limit;
+  check_memory(need(1), limit);  // else the number of weights may fit no integer
   run.devices =
       set_up_devices(config,
                      config.learners.per_device,
                      parameter_count(network) * static_cast<std::int64_t>(sizeof(float)));
+  check_memory(need(run.devices.learners), limit);
   check_stable(config, run.devices.learners, "learners on all devices");
   check_equal_devices(config.averaging.method,
                       run.devices.placement.learners_of_device());

@@ -1,5 +1,6 @@
 #include "driver/progress_line.hpp"
 
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 
@@ -20,6 +21,16 @@ std::string duration(double seconds) {
                    : fmt::format("{}:{:02}", minutes, whole % 60);
 }
 
+/// Write to standard output at once. A run is not lost with its reader: once that is gone
+/// (`| head`), the rest goes nowhere.
+void put(const std::string& text) {
+  const bool is_written =
+      std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  if (!is_written && errno == EPIPE) {
+    [[maybe_unused]] const std::FILE* nowhere = std::freopen("/dev/null", "w", stdout);
+  }
+}
+
 }  // namespace
 
 ProgressLine::ProgressLine() : terminal_(isatty(STDOUT_FILENO) == 1) {}
@@ -38,19 +49,17 @@ void ProgressLine::show(const TrainingProgress& p) {
       p.loss,
       duration(p.seconds_left));
   if (terminal_) {
-    fmt::print("\r{}\033[K", line);
+    put(fmt::format("\r{}\033[K", line));
     shown_ = true;
   } else {
-    fmt::print("{}\n", line);
+    put(line + "\n");
     since_plain_line_.restart();
   }
-  std::fflush(stdout);
 }
 
 void ProgressLine::print(const std::string& line) {
-  fmt::print("{}{}\n", shown_ ? "\r\033[K" : "", line);
+  put(fmt::format("{}{}\n", shown_ ? "\r\033[K" : "", line));
   shown_ = false;
-  std::fflush(stdout);
 }
 
 }  // namespace crossbow

@@ -1,3 +1,5 @@
+#include <cstdio>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -15,7 +17,7 @@ namespace crossbow {
 namespace {
 
 void print_notice(const std::string& line) {
-  fmt::print(stderr, "crossbow: {}\n", line);
+  std::fprintf(stderr, "crossbow: %s\n", printable(line).c_str());  // throws nothing
 }
 
 TrainingEnd train_prepared(const PreparedRun& run, RunSession& session) {

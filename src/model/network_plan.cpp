@@ -366,19 +366,35 @@ double training_flops(const NetworkPlan& plan) {
   return flops;
 }
 
+NetworkTensors tensors_of(const NetworkPlan& plan) {
+  NetworkTensors tensors;
+  const auto add = [&](const LayerPlan& layer, std::vector<std::int64_t> weight) {
+    tensors.parameters.push_back({layer.name + ".weight", std::move(weight)});
+    if (layer.options.bias) {
+      tensors.parameters.push_back({layer.name + ".bias", {layer.out.c}});
+    }
+  };
+  for (const LayerPlan& layer : plan.layers) {
+    const std::int64_t kernel = layer.options.kernel;
+    if (layer.type == LayerType::convolution) {
+      add(layer, {layer.out.c, layer.in.c, kernel, kernel});
+    } else if (layer.type == LayerType::linear) {
+      add(layer, {layer.out.c, layer.in.size()});
+    } else if (layer.type == LayerType::batch_norm) {
+      tensors.parameters.push_back({layer.name + ".scale", {layer.out.c}});
+      tensors.parameters.push_back({layer.name + ".shift", {layer.out.c}});
+      tensors.statistics.push_back({layer.name + ".running_mean", {layer.out.c}});
+      tensors.statistics.push_back({layer.name + ".running_variance", {layer.out.c}});
+    }
+  }
+  return tensors;
+}
+
 std::int64_t parameter_count(const NetworkPlan& plan) {
   std::int64_t count = 0;
-  for (const LayerPlan& layer : plan.layers) {
-    const std::int64_t bias = layer.options.bias ? layer.out.c : 0;
-    if (layer.type == LayerType::convolution) {
-      const std::int64_t window =
-          std::int64_t{layer.options.kernel} * layer.options.kernel;
-      count += layer.out.c * layer.in.c * window + bias;
-    } else if (layer.type == LayerType::linear) {
-      count += layer.out.c * layer.in.size() + bias;
-    } else if (layer.type == LayerType::batch_norm) {
-      count += 2 * layer.out.c;
-    }
+  for (const NamedShape& tensor : tensors_of(plan).parameters) {
+    count += std::accumulate(
+        tensor.shape.begin(), tensor.shape.end(), std::int64_t{1}, std::multiplies<>());
   }
   return count;
 }

@@ -51,7 +51,21 @@ NetworkPlan plan_network(const ModelOptions& options,
 /// is usual.
 double training_flops(const NetworkPlan& plan);
 
-/// Trainable numbers of a network: weights and biases, scale and shift of batch norm.
+/// A tensor's name and its shape in the exchange layout.
+struct NamedShape {
+  std::string name;
+  std::vector<std::int64_t> shape;
+};
+
+/// The tensors of a network, in the order of its layers.
+struct NetworkTensors {
+  std::vector<NamedShape>
+      parameters;  // weights and biases, scale and shift of batch norm
+  std::vector<NamedShape> statistics;  // running ones of batch norm
+};
+NetworkTensors tensors_of(const NetworkPlan& plan);
+
+/// Trainable numbers of a network.
 std::int64_t parameter_count(const NetworkPlan& plan);
 
 }  // namespace crossbow

@@ -57,6 +57,33 @@ NetworkPlan unfused(const NetworkPlan& fused, const std::vector<LayerOptions>& l
   return plan;
 }
 
+/// What a network really has, as its plan should say.
+void expect_same_tensors(const std::vector<NamedShape>& planned,
+                         const ParameterLayout& made) {
+  ASSERT_EQ(planned.size(), made.slots().size());
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    EXPECT_EQ(planned[i].name, made.slots()[i].name);
+    EXPECT_EQ(planned[i].shape, made.slots()[i].shape) << planned[i].name;
+  }
+}
+
+TEST(Network, has_the_tensors_that_its_plan_says) {
+  LayerOptions unbiased = linear("fc0", 7);
+  unbiased.bias = false;
+  std::vector<LayerOptions> layers = small_lenet();
+  layers.insert(layers.begin() + 1, layer(LayerType::batch_norm, "bn"));
+  layers.insert(layers.end() - 1, unbiased);
+  const NetworkPlan plan = plan_network(model_of(layers), images, 3);
+  const Network<Kokkos::Serial> network(
+      test_instance<Kokkos::Serial>(), plan, options_of(2, KernelSet::vendor));
+  const NetworkTensors tensors = tensors_of(plan);
+  EXPECT_EQ(tensors.parameters.size(), 11U);
+  EXPECT_EQ(tensors.statistics.size(), 2U);
+  expect_same_tensors(tensors.parameters, network.parameters());
+  expect_same_tensors(tensors.statistics, network.statistics());
+  EXPECT_EQ(parameter_count(plan), network.parameters().elements());
+}
+
 TEST(Network, fused_relus_change_no_value) {
   const NetworkPlan plan = plan_network(model_of(small_lenet()), images, 3);
   const NetworkPlan plain = unfused(plan, small_lenet());

@@ -8,9 +8,6 @@
 namespace crossbow {
 namespace {
 
-constexpr std::int64_t largest_batch =
-    125;  // activations of LeNet then stay in a few MiB
-
 NetworkOptions inference_options(std::int64_t batch,
                                  KernelSet kernels,
                                  const ParameterLayout* imposed) {
@@ -42,7 +39,7 @@ Evaluator<Exec>::Evaluator(const Exec& exec,
                            KernelSet kernels,
                            const ParameterLayout* parameters)
     : samples_(samples.data.n),
-      batch_(std::min(samples_, largest_batch)),
+      batch_(std::min(samples_, largest_test_batch)),
       blocks_((samples_ + batch_ - 1) / batch_),
       network_(exec, plan, inference_options(batch_, kernels, parameters)),
       filler_(exec, samples, batch_) {}

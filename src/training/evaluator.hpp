@@ -12,6 +12,9 @@
 
 namespace crossbow {
 
+/// Samples of a block: activations of LeNet then stay in a few MiB.
+inline constexpr std::int64_t largest_test_batch = 125;
+
 /// Sums over the samples of a block.
 struct BlockResult {
   double loss = 0;

@@ -1,0 +1,56 @@
+#include "driver/memory_need.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/memory_limit.hpp"
+
+#include "driver/topology_drawing.hpp"
+#include "training/evaluator.hpp"
+
+namespace crossbow {
+
+MemoryNeed memory_need(const NetworkPlan& plan, int batch, int learners) {
+  double parameters = 0;
+  for (const NamedShape& tensor : tensors_of(plan).parameters) {
+    double elements = sizeof(float);
+    for (const std::int64_t extent : tensor.shape) {
+      elements *= static_cast<double>(extent);
+    }
+    parameters += elements;
+  }
+  double outputs = 0;  // of one image
+  for (const LayerPlan& layer : plan.layers) {
+    outputs += sizeof(float) * static_cast<double>(layer.out.h) *
+               static_cast<double>(layer.out.w) * static_cast<double>(layer.out.c);
+  }
+  const double k = learners;
+  MemoryNeed need;
+  need.replicas = parameters * (4 * k + 3);  // three buffers of z
+  need.activations = outputs * k * (2.0 * batch + largest_test_batch);
+  need.checkpoint = parameters * (2 * k + 2);  // w, v; z, z_prev
+  return need;
+}
+
+void check_memory(const MemoryNeed& need, std::optional<double> limit) {
+  MemoryLimit bound = memory_limit();
+  if (limit.has_value() && *limit < static_cast<double>(bound.bytes)) {
+    bound = {static_cast<std::int64_t>(*limit), "run.memory_limit"};
+  }
+  CROSSBOW_VALIDATE(
+      need.total() <= static_cast<double>(bound.bytes),
+      ExitCode::usage,
+      {fmt::format("the training needs about {} of memory", bytes_text(need.total())),
+       fmt::format(
+           "{} for replicas, {} for activations, {} for the copy that checkpoints "
+           "are written from; {} has {}",
+           bytes_text(need.replicas),
+           bytes_text(need.activations),
+           bytes_text(need.checkpoint),
+           bound.owner,
+           bytes_text(static_cast<double>(bound.bytes))),
+       "",
+       "Lower training.batch or the number of learners, or use a smaller network"});
+}
+
+}  // namespace crossbow
