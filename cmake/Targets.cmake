@@ -1,13 +1,13 @@
 # How a folder becomes a library, a program or a benchmark. Files are found by pattern, so that
 # adding one needs no change here: *_test.cpp and test_*.cpp go into the folder's test,
-# *_benchmark.cpp into its benchmark, main.cpp and *_check.cpp into a program, the rest into its
-# library.
+# *_benchmark.cpp into its benchmark, main.cpp and *_check.cpp into a program, *_fuzz.cpp into a
+# fuzz target (Fuzz.cmake), the rest into its library.
 
 # Set `result` to the .cpp files of a folder's library.
 function(crossbow_sources folder result)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
        "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
-  list(FILTER files EXCLUDE REGEX "(_test|_benchmark|_check|/main)\\.cpp$|/test_[a-z0-9_]*\\.cpp$")
+  list(FILTER files EXCLUDE REGEX "(_test|_benchmark|_check|_fuzz|/main)\\.cpp$|/test_[a-z0-9_]*\\.cpp$")
   set(${result} ${files} PARENT_SCOPE)
 endfunction()
 

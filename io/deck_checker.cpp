@@ -131,6 +131,9 @@ DeckPlace place_of(const toml::source_region& source) {
 }
 
 void CheckedDeck::complain(const DeckPlace& place, ErrorText complaint) {
+  if (is_full()) {
+    return;
+  }
   complaint.where = place.text();
   complaints.push_back({place, to_sentence(complaint)});
 }
@@ -146,9 +149,12 @@ void DeckChecker::check_section(const toml::table& table, const std::string& sec
   DeckTable& into =
       checked_.tables.insert_or_assign(section, DeckTable(place_of(table.source())))
           .first->second;
+  const std::vector<std::string> sections = section_names();
   for (const auto& [key, node] : table) {
+    if (checked_.is_full()) {
+      return;
+    }
     const Item item{key, node, full_name(section, key.str())};
-    const std::vector<std::string> sections = section_names();
     const bool is_section =
         std::any_of(sections.begin(), sections.end(), [&](const auto& name) {
           return starts_section(name, item.name);
@@ -183,6 +189,15 @@ void DeckChecker::check_list(const Item& item, const TableListSpec& list) {
   };
   if (array == nullptr || array->empty()) {
     refuse(item.node, array == nullptr ? "wrong type" : "empty");
+    return;
+  }
+  if (list.most_size > 0 && array->size() > list.most_size) {
+    checked_.complain(
+        place_of(array->source()),
+        {"there are " + std::to_string(array->size()) + " tables [[" + item.name + "]]",
+         "at most " + std::to_string(list.most_size) + " are taken",
+         {},
+         "Take some out"});
     return;
   }
   for (const toml::node& node : *array) {
@@ -278,10 +293,11 @@ std::optional<DeckValue> DeckChecker::read_list(const Item& item,
                                                 KeyType type) {
   const toml::array& array = *item.node.as_array();
   const std::string remedy = "Give " + allowed_text(spec);
-  if (array.size() < spec.least_size) {
+  const bool too_long = spec.most_size > 0 && array.size() > spec.most_size;
+  if (array.size() < spec.least_size || too_long) {
     checked_.complain(place_of(array.source()),
                       {item.name + " is a list of length " + std::to_string(array.size()),
-                       "too short",
+                       too_long ? "too long" : "too short",
                        {},
                        remedy});
     return std::nullopt;

@@ -23,8 +23,11 @@ struct CheckedDeck {
   std::map<std::string, DeckTable, std::less<>> tables;
   std::map<std::string, std::vector<DeckTable>, std::less<>> lists;
   std::vector<Complaint> complaints;
+  /// More would help nobody: what is no deck must not cost a page for each of its words.
+  static constexpr std::size_t most_complaints = 1000;
 
-  /// Add a complaint about `place`.
+  bool is_full() const { return complaints.size() >= most_complaints; }
+  /// Add a complaint about `place`, unless there are enough.
   void complain(const DeckPlace& place, ErrorText complaint);
 };
 

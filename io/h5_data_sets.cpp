@@ -1,5 +1,7 @@
 // H5File's data sets.
 
+#include <cstdint>
+#include <limits>
 #include <new>
 #include <stdexcept>
 
@@ -117,6 +119,17 @@ herr_t collect_data_set(hid_t group,
   return 0;
 }
 
+// Whether what is stored may be `bytes` in memory: all that is stored lies in the file,
+// and no filter in use makes it more than 1032 times smaller (zlib's most).
+bool is_in_proportion(hid_t data_set, hid_t file, std::uint64_t bytes) {
+  const H5Handle properties(H5Dget_create_plist(data_set), H5Pclose);
+  const bool is_plain = properties.valid() && H5Pget_nfilters(properties.id()) == 0;
+  const std::uint64_t stored = H5Dget_storage_size(data_set);
+  hsize_t file_size = 0;
+  return H5Fget_filesize(file, &file_size) >= 0 && stored <= file_size &&
+         bytes / (is_plain ? 1 : 1032) <= stored;
+}
+
 // A damaged shape can ask for more than the machine has.
 template <class T>
 std::vector<T> make_vector(std::int64_t count, const std::string& where) {
@@ -231,6 +244,18 @@ std::vector<T> H5File::read(const std::string& data_set) const {
                      .why = "it was never written",
                      .where = path_,
                      .remedy = "Write the file again"});
+  const bool fits = count <= std::numeric_limits<std::int64_t>::max() /
+                                 static_cast<std::int64_t>(sizeof(T)) &&
+                    is_in_proportion(handle.id(), file_.id(), count * sizeof(T));
+  CROSSBOW_VALIDATE(
+      fits,
+      ExitCode::data,
+      {.what = "the data set '" + data_set + "' has shape " + to_string(shape(data_set)) +
+               ", but " + std::to_string(H5Dget_storage_size(handle.id())) +
+               " bytes of values",
+       .why = "",
+       .where = path_,
+       .remedy = "The file is damaged; take another copy"});
   std::vector<T> values = make_vector<T>(count, path_ + ", " + data_set);
   if (count > 0 &&
       H5Dread(

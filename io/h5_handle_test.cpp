@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "io/h5_internal.hpp"
 #include "io/test_support.hpp"
 
 namespace crossbow {
@@ -161,6 +162,43 @@ TEST(H5File, ADamagedChunkIsFound) {
   write_bytes(path, bytes);
   const H5File file = H5File::open(path);
   expect_error([&] { file.read<std::uint8_t>("x"); }, {path, "x", "another copy"});
+}
+
+// A file of a few thousand bytes that says it holds a terabyte, of which one chunk is
+// there.
+TEST(H5File, AShapeOutOfProportionIsRefusedBeforeMemoryIsTaken) {
+  const TestFolder folder;
+  const std::string path = folder / "a.h5";
+  make_file(path, [](H5File& file) { file.write_integer("i", 1); });
+  {
+    const h5::Lock lock = h5::lock();
+    const H5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+    const hsize_t chunk = 100, start = 0;
+    const H5Handle space = h5::make_space({std::int64_t{1} << 40});
+    const H5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+    H5Pset_chunk(properties.id(), 1, &chunk);
+    const H5Handle set(H5Dcreate2(file.id(),
+                                  "x",
+                                  H5T_STD_U8LE,
+                                  space.id(),
+                                  H5P_DEFAULT,
+                                  properties.id(),
+                                  H5P_DEFAULT),
+                       H5Dclose);
+    const H5Handle memory = h5::make_space({100});
+    H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, &start, nullptr, &chunk, nullptr);
+    const Bytes values(100, 7);
+    ASSERT_GE(H5Dwrite(set.id(),
+                       H5T_NATIVE_UINT8,
+                       memory.id(),
+                       space.id(),
+                       H5P_DEFAULT,
+                       values.data()),
+              0);
+  }
+  const H5File file = H5File::open(path);
+  expect_error([&] { file.read<std::uint8_t>("x"); },
+               {"'x' has shape 1099511627776, but 100 bytes of values", path});
 }
 
 // Nothing was reserved, so that the limit meets HDF5's own writes, as a disk that fills

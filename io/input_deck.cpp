@@ -11,12 +11,13 @@
 #include <toml++/toml.h>
 
 #include "io/deck_checker.hpp"
+#include "io/deck_nesting.hpp"
 
 namespace crossbow {
 
 namespace {
 
-// Far above any deck; a data set or a device given by mistake must not fill the memory.
+// Far above any deck; a data set given by mistake must not fill the memory.
 constexpr std::size_t largest_deck = std::size_t{16} << 20;  // [bytes]
 
 [[noreturn]] void refuse_deck(const std::string& what, const std::string& why) {
@@ -26,8 +27,12 @@ constexpr std::size_t largest_deck = std::size_t{16} << 20;  // [bytes]
 std::string read_text_file(const std::string& path) {
   const std::string what = "cannot read the deck " + path;
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (std::filesystem::is_directory(status)) {
     refuse_deck(what, "it is a directory");
+  }
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    refuse_deck(what, "it is not a file");  // a named pipe would be waited for, for ever
   }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
@@ -58,7 +63,20 @@ void check_is_text(const std::string& text, const std::string& path) {
   }
 }
 
+/// What is nested too deep for the parser is refused before it sees it.
+void check_nesting(std::string_view text, const std::string& name) {
+  if (const auto line = line_nested_deeper(text, deepest_deck)) {
+    throw Error(
+        ExitCode::usage,
+        ErrorText{"the deck is nested deeper than " + std::to_string(deepest_deck),
+                  "tables and lists within one another",
+                  DeckPlace{name, *line, 1}.text(),
+                  "Write its sections and keys side by side"});
+  }
+}
+
 toml::table parse(std::string_view text, const std::string& name) {
+  check_nesting(text, name);
   try {
     return toml::parse(text, std::string_view(name));
   } catch (const toml::parse_error& error) {
@@ -76,8 +94,12 @@ toml::table parse(std::string_view text, const std::string& name) {
 /// Parse `text` as one value whose place is `source`; none where it is no TOML.
 std::optional<toml::table> try_parse_value(const std::string& text,
                                            const std::string& source) {
+  const std::string assignment = "v = " + text;
+  if (line_nested_deeper(assignment, deepest_deck)) {
+    return std::nullopt;
+  }
   try {
-    toml::table parsed = toml::parse("v = " + text, source);
+    toml::table parsed = toml::parse(assignment, source);
     if (parsed.size() == 1) {  // else a line break in the text has brought in more keys
       return parsed;
     }
@@ -232,6 +254,10 @@ void InputDeck::throw_complaints() const {
   std::string message;
   for (const CheckedDeck::Complaint& complaint : complaints) {
     message += (message.empty() ? "" : "\n") + complaint.sentence;
+  }
+  if (impl_->checked.is_full()) {
+    message += "\nThere may be more: these are the first " +
+               std::to_string(CheckedDeck::most_complaints) + " found.";
   }
   if (!message.empty()) {
     throw Error(ExitCode::usage, message);

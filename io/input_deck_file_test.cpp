@@ -1,11 +1,13 @@
 // What InputDeck makes of files and texts that are no decks; input_deck_test.cpp has the
 // rest.
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/input_deck.hpp"
@@ -40,6 +42,18 @@ TEST(InputDeckSyntax, IsReportedAloneWithItsPlace) {
       error("[tools]\nkind = rake\n"),
       "the deck is not valid TOML (Error while parsing value: could not determine value "
       "type, g.toml:2:8). Write strings in quotes");
+}
+
+TEST(InputDeckComplaints, EndAfterAThousand) {
+  std::string text = "[garden]\n";
+  for (int i = 0; i < 200000; ++i) {
+    text += "k" + std::to_string(i) + "=1\n";
+  }
+  InputDeck deck = InputDeck::from_text(text, "g.toml");
+  deck.check({{{.section = "garden", .key = "area", .type = KeyType::number}}, {}});
+  const std::string error = usage_error([&] { deck.throw_complaints(); });
+  EXPECT_EQ(std::count(error.begin(), error.end(), '\n'), 1000);
+  EXPECT_TRUE(error.ends_with("\nThere may be more: these are the first 1000 found."));
 }
 
 class InputDeckFile : public ::testing::Test {
@@ -113,11 +127,43 @@ TEST_F(InputDeckFile, Binary) {
                 ":1:5). Correct this line");
 }
 
-TEST_F(InputDeckFile, Endless) {
-  EXPECT_EQ(usage_error([&] { InputDeck::from_file("/dev/zero"); }),
-            "cannot read the deck /dev/zero (it is larger than 16 MiB). Give the path of "
-            "a TOML "
-            "file");
+TEST_F(InputDeckFile, TooLarge) {
+  std::ofstream(path) << "#";
+  std::filesystem::resize_file(path, (16 << 20) + 1);
+  EXPECT_EQ(usage_error([&] { InputDeck::from_file(path); }),
+            "cannot read the deck " + path +
+                " (it is larger than 16 MiB). Give the path of a TOML file");
+}
+
+// Nobody writes to the pipe: whoever opens it waits for ever.
+TEST_F(InputDeckFile, NoFile) {
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  for (const std::string& name : {path, std::string("/dev/zero")}) {
+    EXPECT_EQ(usage_error([&] { InputDeck::from_file(name); }),
+              "cannot read the deck " + name +
+                  " (it is not a file). Give the path of a TOML file");
+  }
+}
+
+TEST_F(InputDeckFile, NestedTooDeep) {
+  std::string dots;
+  for (int i = 0; i < 30000; ++i) {
+    dots += ".a";
+  }
+  const std::string error =
+      "the deck is nested deeper than 100 (tables and lists within one another, " + path +
+      ":2:1). Write its sections and keys side by side";
+  EXPECT_EQ(error_of("[garden]\na" + dots + " = 1\n"), error);
+  EXPECT_EQ(error_of("\n[a" + dots + "]\n"), error);
+  EXPECT_EQ(error_of("\na = {b" + dots + " = 1}\n"), error);
+  EXPECT_EQ(error_of("\na = " + std::string(200, '[') + std::string(200, ']')), error);
+  InputDeck deck = InputDeck::from_text("", "g.toml");
+  deck.set("a" + dots + "=1");
+  deck.set("garden.area={a" + dots + "=1}");
+  EXPECT_NE(usage_error([&] {
+              deck.throw_complaints();
+            }).find("its form is not section.key=value"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ DeckSchema garden() {
            {.section = "tools",
             .key = "sizes",
             .type = KeyType::integer_list,
-            .least_size = 2},
+            .least_size = 2,
+            .most_size = 5},
            {.section = "tools", .key = "labels", .type = KeyType::text_list}},
           {beds}};
 }
@@ -191,8 +192,8 @@ TEST(InputDeck, RefusesWrongTypes) {
   EXPECT_EQ(complaints("[garden]\nopen = 2020-01-01\n"),
             "garden.open is a date or time (wrong type, g.toml:2:8). Give true or false");
   EXPECT_EQ(complaints("[tools]\nsizes = 3\n"),
-            "tools.sizes is the integer 3 (wrong type, g.toml:2:9). Give a list of at "
-            "least 2 integers");
+            "tools.sizes is the integer 3 (wrong type, g.toml:2:9). Give a list of 2 "
+            "to 5 integers");
   EXPECT_EQ(complaints("[tools]\nkind = [1]\n"),
             "tools.kind is a list (wrong type, g.toml:2:8). Give \"spade\" or \"rake\"");
   EXPECT_EQ(complaints("[tools]\nkind = {a = 1}\n"),
@@ -222,7 +223,10 @@ TEST(InputDeck, RefusesValuesOutOfRange) {
       "empty");
   EXPECT_EQ(complaints("[tools]\nsizes = [1]\n"),
             "tools.sizes is a list of length 1 (too short, g.toml:2:9). Give a list of "
-            "at least 2 integers");
+            "2 to 5 integers");
+  EXPECT_EQ(complaints("[tools]\nsizes = [1, 2, 3, 4, 5, 6]\n"),
+            "tools.sizes is a list of length 6 (too long, g.toml:2:9). Give a list of "
+            "2 to 5 integers");
   EXPECT_EQ(
       complaints("[garden.water]\nhours = [1, 25, -1]\n"),
       "garden.water.hours has the integer 25 (out of range, g.toml:2:13). Give a list of "

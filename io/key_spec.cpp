@@ -26,6 +26,19 @@ std::string item_text(const KeySpec& spec, std::string_view noun) {
   return std::string(noun) + (range.empty() ? "" : " " + range);
 }
 
+/// "a list of ", with how many items there may be.
+std::string list_text(const KeySpec& spec) {
+  const std::string least = std::to_string(spec.least_size);
+  const std::string most = std::to_string(spec.most_size);
+  if (spec.most_size > 0) {
+    return spec.least_size == 0 ? "a list of at most " + most + " "
+                                : "a list of " + least + " to " + most + " ";
+  }
+  return spec.least_size == 0   ? "a list of "
+         : spec.least_size == 1 ? "a list of one or more "
+                                : "a list of at least " + least + " ";
+}
+
 std::string quoted_words(const KeySpec& spec) {
   std::vector<std::string> quoted;
   for (const std::string& word : spec.words) {
@@ -37,6 +50,10 @@ std::string quoted_words(const KeySpec& spec) {
 /// Edits from `word` to `candidate`, where containing one another counts as near
 /// ("batch_size" and "batch"); nothing where they are too far apart to be a slip.
 std::optional<std::size_t> nearness(std::string_view word, std::string_view candidate) {
+  constexpr std::size_t longest = 100;  // the work grows with the product of both lengths
+  if (word.size() > longest || candidate.size() > longest) {
+    return std::nullopt;
+  }
   const std::size_t distance = edit_distance(word, candidate);
   if (distance <= std::max<std::size_t>(1, (word.size() + 1) / 3)) {
     return distance;
@@ -85,10 +102,7 @@ std::string range_text(const KeyRange& range) {
 
 std::string allowed_text(const KeySpec& spec) {
   std::string words = quoted_words(spec);
-  const std::string least = std::to_string(spec.least_size);
-  const std::string list = spec.least_size == 0   ? "a list of "
-                           : spec.least_size == 1 ? "a list of one or more "
-                                                  : "a list of at least " + least + " ";
+  const std::string list = list_text(spec);
   const std::string or_words = words.empty() ? "" : " or " + words;
   switch (spec.type) {
     case KeyType::boolean:

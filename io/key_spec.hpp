@@ -42,6 +42,7 @@ struct KeySpec {
   std::vector<std::string> words =
       {};                      // text: the only ones; else taken besides the type
   std::size_t least_size = 0;  // of a list [items] or a text [bytes]
+  std::size_t most_size = 0;   // of a list [items]; 0: no limit
   bool required = false;
   std::vector<std::string> kinds =
       {};  // in a list of tables: those with the key; empty: all
@@ -56,6 +57,7 @@ struct TableListSpec {
   std::string section;
   std::string selector;
   std::vector<KeySpec> keys;
+  std::size_t most_size = 0;  // [tables]; 0: no limit
 };
 
 /// All that a deck may contain.

@@ -32,6 +32,13 @@ TEST(Nearest, TakesTheFirstOfTheNearestAndNothingFar) {
   EXPECT_EQ(nearest("aab", {"aac", "aad"}), "aac");
 }
 
+// The edits of two words of ten million letters would be counted for days.
+TEST(Nearest, LooksAtNoWordThatNobodyTypes) {
+  const std::string endless(10000000, 'x');
+  EXPECT_EQ(nearest(endless, {endless, "x"}), "");
+  EXPECT_EQ(nearest("xx", {endless, "x"}), "x");
+}
+
 TEST(AllowedText, SaysTypeRangeAndWords) {
   EXPECT_EQ(allowed_text({.type = KeyType::integer, .range = {1, 65536}}),
             "an integer from 1 to 65536");
@@ -59,6 +66,11 @@ TEST(AllowedText, SaysTypeRangeAndWords) {
   EXPECT_EQ(allowed_text({.type = KeyType::number_list, .least_size = 3}),
             "a list of at least 3 numbers");
   EXPECT_EQ(allowed_text({.type = KeyType::number_list}), "a list of numbers");
+  EXPECT_EQ(
+      allowed_text({.type = KeyType::number_list, .least_size = 1, .most_size = 1000}),
+      "a list of 1 to 1000 numbers");
+  EXPECT_EQ(allowed_text({.type = KeyType::text_list, .most_size = 9}),
+            "a list of at most 9 strings");
   EXPECT_EQ(allowed_text({.type = KeyType::text_list}), "a list of strings");
 }
 

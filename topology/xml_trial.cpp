@@ -13,17 +13,31 @@
 namespace crossbow {
 namespace {
 
-constexpr unsigned patience = 30;                // [s]
-constexpr rlim_t most_memory = rlim_t{4} << 30;  // [bytes]
+constexpr unsigned patience = 30;                                 // [s]
+[[maybe_unused]] constexpr rlim_t most_memory = rlim_t{4} << 30;  // [bytes]
 constexpr int not_understood = 1;
+
+#if defined(__SANITIZE_ADDRESS__)
+#define CROSSBOW_HAS_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CROSSBOW_HAS_ADDRESS_SANITIZER
+#endif
+#endif
+
+void limit_memory() {
+#ifndef CROSSBOW_HAS_ADDRESS_SANITIZER  // which reserves terabytes for itself
+  const rlimit memory = {most_memory, most_memory};
+  setrlimit(RLIMIT_AS, &memory);
+#endif
+}
 
 /// In the child: read the file with all complaints going to `complaints`.
 [[noreturn]] void try_to_read(const std::string& path, int complaints) {
   dup2(complaints, STDERR_FILENO);
   dup2(complaints, STDOUT_FILENO);
-  const rlimit memory = {most_memory, most_memory};
+  limit_memory();
   const rlimit no_core = {0, 0};
-  setrlimit(RLIMIT_AS, &memory);
   setrlimit(RLIMIT_CORE, &no_core);
   alarm(patience);
   _exit(load_xml(path) ? 0 : not_understood);
@@ -40,6 +54,14 @@ bool has_output(int descriptor) {
     }
     any = any || count > 0;
   }
+}
+
+bool wait_for(pid_t child, int& status) {
+  pid_t ended = 0;
+  do {
+    ended = waitpid(child, &status, 0);
+  } while (ended < 0 && errno == EINTR);
+  return ended == child;
 }
 
 }  // namespace
@@ -72,7 +94,7 @@ std::string xml_fault(const std::string& path) {
   const bool complains = has_output(ends[0]);
   close(ends[0]);
   int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child) {
+  if (child < 0 || !wait_for(child, status)) {
     return "no process can be started to read it";
   }
   if (WIFSIGNALED(status)) {

@@ -81,6 +81,10 @@ std::string values_text(const KeySpec& spec) {
   if (spec.least_size > 0) {
     text += text.empty() ? "not empty" : "; not empty";
   }
+  if (spec.most_size > 0) {
+    text += (text.empty() ? "at most " : ", at most ") + std::to_string(spec.most_size) +
+            " of them";
+  }
   return text;
 }
 
@@ -132,8 +136,8 @@ std::string layer_rows() {
   }
   return text + R"(
 Layers stand in order; each takes the output of the one before unless `inputs` says
-otherwise. The last one must have as many outputs as the data has classes.
-)";
+otherwise. The last one must have as many outputs as the data has classes. There may be up to )" +
+         std::to_string(most_layers) + " layers.\n";
 }
 
 }  // namespace

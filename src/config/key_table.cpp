@@ -121,6 +121,7 @@ KeyBindings model_keys() {
                .type = KeyType::integer_list,
                .range = from_to(1, 1 << 24),
                .least_size = 1,
+               .most_size = 1000,
                .unit = "units",
                .help = "Size of each hidden layer."},
               [](auto& c) -> auto& { return c.model.hidden; }),

@@ -201,9 +201,13 @@ class NameCheck {
 
   void complain_unknown(const std::string& input, const DeckTable& table) {
     std::vector<std::string> names;
+    constexpr int most_suggestions = 20;  // each looks at the names of all layers
     for (const auto& [name, place] : places_) {
-      names.push_back(name);
+      if (unknown_ < most_suggestions) {
+        names.push_back(name);
+      }
     }
+    ++unknown_;
     const std::string near = nearest(input, names);
     deck_.complain(table.place("inputs"),
                    {"model.layer.inputs names " + toml_text(input),
@@ -216,6 +220,7 @@ class NameCheck {
   InputDeck& deck_;
   std::map<std::string, DeckPlace> places_;  // of the names so far
   int count_ = 0;
+  int unknown_ = 0;  // inputs that name no layer
 };
 
 }  // namespace

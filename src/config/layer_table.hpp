@@ -1,6 +1,7 @@
 #pragma once
 // The keys of [[model.layer]]: which there are depends on the layer's type.
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,10 @@
 #include "model/model_options.hpp"
 
 namespace crossbow {
+
+/// Ten times the deepest network of the field; the work of planning grows with the
+/// square.
+inline constexpr std::size_t most_layers = 5000;
 
 /// Return the keys of layers; a key's `spec.kinds` are the types that have it.
 const std::vector<Binding<LayerOptions>>& layer_table();

@@ -63,6 +63,7 @@ KeyBindings device_keys() {
           {.section = "devices",
            .key = "use",
            .type = KeyType::text_list,
+           .most_size = 1000,
            .default_text = "all",
            .help =
                "Devices to use, as `crossbow topology` names them; GPUs also by UUID."},

@@ -91,6 +91,7 @@ KeyBindings policy_parameter_keys() {
                .type = KeyType::number_list,
                .range = above_to(0, longest),
                .least_size = 1,
+               .most_size = 1000,
                .unit = "epochs",
                .default_text = "must be given",
                .help = "Where the rate changes, increasing, counted from the start; "

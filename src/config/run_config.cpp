@@ -20,7 +20,7 @@ DeckSchema deck_schema() {
   for (const Binding<RunConfig>& binding : key_table()) {
     schema.keys.push_back(binding.spec);
   }
-  TableListSpec layers{"model.layer", "type", {}};
+  TableListSpec layers{"model.layer", "type", {}, most_layers};
   for (const Binding<LayerOptions>& binding : layer_table()) {
     layers.keys.push_back(binding.spec);
   }

@@ -389,6 +389,30 @@ TEST(RunConfig, AWrongNameCausesNoFurtherComplaint) {
       "\"cosine\"; did you mean \"step\"?");
 }
 
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) {
+    all += text;
+  }
+  return all;
+}
+
+// Planning takes time with the square of the number of layers.
+TEST(RunConfig, ListsHaveAnEnd) {
+  const std::string mlp = "[model]\nname = \"mlp\"\nhidden = [";
+  EXPECT_EQ(parse(mlp + repeated("1,", 1000) + "]\n").model.hidden.size(), 1000U);
+  EXPECT_EQ(
+      complaints(mlp + repeated("1,", 100000) + "]\n"),
+      "model.hidden is a list of length 100000 (too long, d.toml:3:10). Give a list "
+      "of 1 to 1000 integers from 1 to 16777216");
+  const std::string relu = "[[model.layer]]\ntype = \"relu\"\n";
+  EXPECT_EQ(parse(repeated(relu, 5000)).model.layers.size(), 5000U);
+  EXPECT_EQ(complaints(repeated(relu, 5001)),
+            "there are 5001 tables [[model.layer]] (at most 5000 are taken, d.toml:1:1). "
+            "Take some out");
+  EXPECT_NE(complaints(repeated(relu + "inputs = [\"nowhere\"]\n", 5000)), "");
+}
+
 TEST(RunConfig, OverridesReachNestedKeys) {
   const RunConfig config = parse("[optimizer]\nlearning_rate = 1\n",
                                  {"optimizer.schedule.policy=multistep",

@@ -204,6 +204,7 @@ class PlanReader {
   /// The devices that have learners, each once.
   std::vector<std::string> device_names() const {
     std::vector<std::string> names;
+    std::set<std::string> known;
     int index = 0;
     for (const json& entry : learner_entries()) {
       const auto name = member(entry,
@@ -211,7 +212,7 @@ class PlanReader {
                                json::value_t::string,
                                "placement, entry " + std::to_string(index++))
                             .get<std::string>();
-      if (std::find(names.begin(), names.end(), name) == names.end()) {
+      if (known.insert(name).second) {
         names.push_back(name);
       }
     }

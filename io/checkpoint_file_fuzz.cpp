@@ -1,0 +1,53 @@
+// Fuzz target of checkpoints: what is accepted is written again and reads back equal.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/fuzzing.hpp"
+
+#include "io/checkpoint_file.hpp"
+
+namespace {
+
+using namespace crossbow;
+
+/// A NaN is not equal to itself, and is not written either.
+bool is_finite(const Checkpoint& checkpoint) {
+  return std::all_of(
+      checkpoint.tensors.begin(), checkpoint.tensors.end(), [](const auto& tensor) {
+        return std::all_of(tensor.second.begin(), tensor.second.end(), [](float x) {
+          return std::isfinite(x);
+        });
+      });
+}
+
+bool same_numbers(const std::map<std::string, double>& a,
+                  const std::map<std::string, double>& b) {
+  return std::equal(
+      a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+        return x.first == y.first &&
+               (x.second == y.second || (std::isnan(x.second) && std::isnan(y.second)));
+      });
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string path = fuzzing::put("input", data, size);
+  const auto read = fuzzing::accepted([&] { return read_checkpoint(path); });
+  if (read && is_finite(*read)) {
+    const std::string written = fuzzing::folder() + "/again.h5";
+    write_checkpoint(written, *read);
+    const Checkpoint again = read_checkpoint(written);
+    fuzzing::require(again.tensors == read->tensors && again.shapes == read->shapes &&
+                         again.integers == read->integers &&
+                         same_numbers(again.numbers, read->numbers) &&
+                         again.texts == read->texts,
+                     "a checkpoint that was written again reads back equal");
+  }
+  return 0;
+}
