@@ -87,6 +87,9 @@ Reading read_text(const std::string& text, const KeySpec& spec) {
   if (spec.type != KeyType::text) {
     return {{}, "wrong type"};
   }
+  if (text.find('\0') != std::string::npos) {
+    return {{}, "it has a NUL character, which would end a name or path"};
+  }
   return text.size() < spec.least_size ? Reading{{}, "empty"}
                                        : Reading{DeckValue(text), {}};
 }

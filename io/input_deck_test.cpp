@@ -221,6 +221,10 @@ TEST(InputDeck, RefusesValuesOutOfRange) {
       complaints("[garden]\nowner = \"\"\n"),
       "garden.owner is the string \"\" (empty, g.toml:2:9). Give a string that is not "
       "empty");
+  EXPECT_NE(
+      complaints("[garden]\nowner = \"a\\u0000b\"\n")
+          .find("it has a NUL character, which would end a name or path, g.toml:2:9"),
+      std::string::npos);
   EXPECT_EQ(complaints("[tools]\nsizes = [1]\n"),
             "tools.sizes is a list of length 1 (too short, g.toml:2:9). Give a list of "
             "2 to 5 integers");

@@ -38,7 +38,12 @@ TEST(RunRecord, WhatIsNotJsonIsNamed) {
   const TestFolder folder;
   write_text(folder / "run.json", "{\"a\": ");
   expect_error([&] { read_run_record(folder / "run.json"); },
-               {folder / "run.json", "JSON"});
+               {folder / "run.json", "JSON", "line 1, column 7"});
+  write_text(folder / "run.json", "{\"a\": 1,\n \"b\": 2,\n \"c\" 3}");
+  expect_error([&] { read_run_record(folder / "run.json"); }, {"line 3, column 6"});
+  write_text(folder / "run.json", std::string(200, '['));
+  expect_error([&] { read_run_record(folder / "run.json"); },
+               {"nested more than 100 deep"});
   expect_error([&] { read_run_record(folder / "none"); }, {"No such file"});
   expect_error([&] { write_run_record(folder / "no/run.json", {}); },
                {folder / "no/run.json", "No such file or directory"});
