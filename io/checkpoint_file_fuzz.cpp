@@ -36,6 +36,10 @@ bool same_numbers(const std::map<std::string, double>& a,
 
 }  // namespace
 
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  return crossbow::fuzzing::let_children_fail();
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string path = fuzzing::put("input", data, size);
   const auto read = fuzzing::accepted([&] { return read_checkpoint(path); });

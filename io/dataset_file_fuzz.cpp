@@ -8,6 +8,10 @@
 
 #include "io/dataset_file.hpp"
 
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  return crossbow::fuzzing::let_children_fail();
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace crossbow;
   const std::string path = fuzzing::put("input", data, size);

@@ -149,6 +149,15 @@ bool H5File::has_attribute(const std::string& attribute) const {
   return H5Aexists(file_.id(), attribute.c_str()) > 0;
 }
 
+bool H5File::has_variable_texts() const {
+  const std::vector<std::string> names = attribute_names();
+  return std::any_of(names.begin(), names.end(), [this](const std::string& name) {
+    const H5Handle handle = open_attribute(name);
+    const H5Handle type(H5Aget_type(handle.id()), H5Tclose);
+    return H5Tis_variable_str(type.id()) > 0;
+  });
+}
+
 H5Handle H5File::open_attribute(const std::string& attribute) const {
   CROSSBOW_VALIDATE(has_attribute(attribute),
                     ExitCode::data,

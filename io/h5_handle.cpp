@@ -7,6 +7,7 @@
 
 #include "io/file_bytes.hpp"
 #include "io/h5_internal.hpp"
+#include "io/h5_trial.hpp"
 
 namespace crossbow {
 namespace {
@@ -28,15 +29,27 @@ H5Handle file_access() {
   return access;
 }
 
+bool& is_alone() {
+  static bool alone = false;  // a child process's own copy is set
+  return alone;
+}
+
 }  // namespace
 
 namespace h5 {
+
+void be_alone() {
+  is_alone() = true;
+}
 
 // The library's error stack, and with it the switch for its own print, belongs to the
 // thread.
 Lock lock() {
   static std::recursive_mutex mutex;
-  Lock held(mutex);
+  Lock held(mutex, std::defer_lock);
+  if (!is_alone()) {
+    held.lock();
+  }
   // Every file is closed by its handle. HDF5's own closing at exit would once more try to
   // write what a full disk has refused.
   [[maybe_unused]] static const herr_t no_exit_handler = H5dont_atexit();
@@ -132,12 +145,28 @@ H5File H5File::open(const std::string& path) {
                      .why = "it does not begin like one",
                      .where = "",
                      .remedy = "Give an .h5 file written by crossbow"});
+  if (!h5::has_checksums(path)) {
+    file.check_by_trial();
+  }
   const H5Handle access = file_access();
   file.file_ = H5Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose);
   if (!file.file_.valid()) {
     file.fail_reading("it");
   }
+  if (h5::has_checksums(path) && file.has_variable_texts()) {
+    file.check_by_trial();
+  }
   return file;
+}
+
+void H5File::check_by_trial() const {
+  const std::string fault = is_alone() ? "" : h5::trial_fault(path_);
+  CROSSBOW_VALIDATE(fault.empty(),
+                    ExitCode::data,
+                    {.what = "the HDF5 file " + path_ + " is damaged",
+                     .why = fault,
+                     .where = "",
+                     .remedy = "Take another copy"});
 }
 
 H5File H5File::create(const AtomicFile& target) {

@@ -121,6 +121,10 @@ class H5File {
  private:
   H5File(std::string path, std::int64_t bytes) : path_(std::move(path)), bytes_(bytes) {}
 
+  /// Throw Error(data) where the library crashes on the file or reads it for ever.
+  void check_by_trial() const;
+  /// Whether an attribute is a text of variable length, which no checksum covers.
+  bool has_variable_texts() const;
   H5Handle open_attribute(const std::string& attribute) const;
   H5Handle open_data_set(const std::string& data_set) const;
   void write_attribute(const std::string& attribute,

@@ -164,6 +164,54 @@ TEST(H5File, ADamagedChunkIsFound) {
   expect_error([&] { file.read<std::uint8_t>("x"); }, {path, "x", "another copy"});
 }
 
+/// A file as h5py writes it unless told otherwise: without checksums, texts in a heap.
+void make_old_file(const std::string& path) {
+  const h5::Lock lock = h5::lock();
+  const H5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+                      H5Fclose);
+  const H5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.id(), H5T_VARIABLE);
+  const H5Handle space = h5::make_space({});
+  const H5Handle attribute(
+      H5Acreate2(file.id(), "t", type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT),
+      H5Aclose);
+  const char* text = "a text";
+  ASSERT_GE(H5Awrite(attribute.id(), type.id(), &text), 0);
+}
+
+TEST(H5File, AnOldFileIsReadAndADamagedOneEnds) {
+  const TestFolder folder;
+  const std::string path = folder / "a.h5";
+  make_old_file(path);
+  EXPECT_EQ(H5File::open(path).read_text("t"), "a text");
+  Bytes bytes = read_bytes(path);
+  const std::string heap = "GCOL";
+  const auto begin = std::search(bytes.begin(), bytes.end(), heap.begin(), heap.end());
+  ASSERT_NE(begin, bytes.end());
+  // The heap's free room comes after its header and the text with its own, 16 bytes each
+  // and 8 of text; the size of it becomes 0.
+  std::fill_n(begin + 16 + 16 + 8 + 8, 8, std::uint8_t{0});
+  write_bytes(path, bytes);
+  expect_error([&] { H5File::open(path); }, {path, "does not come to an end with it"});
+}
+
+TEST(H5File, AThreadWithTheLockDoesNotStopATrial) {
+  const TestFolder folder;
+  make_old_file(folder / "a.h5");
+  std::vector<std::thread> threads;
+  threads.reserve(4);
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 10; ++i) {
+        EXPECT_EQ(H5File::open(folder / "a.h5").read_text("t"), "a text");
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
 // A file of a few thousand bytes that says it holds a terabyte, of which one chunk is
 // there.
 TEST(H5File, AShapeOutOfProportionIsRefusedBeforeMemoryIsTaken) {

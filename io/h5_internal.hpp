@@ -21,6 +21,10 @@ using Lock = std::unique_lock<std::recursive_mutex>;
 /// Take the process-wide lock of the HDF5 library and switch off its own print of errors.
 Lock lock();
 
+/// Take the lock no more: in a child process, where the thread that held it is not, nor
+/// any other.
+void be_alone();
+
 /// Return the reason of the last failure: the system's text if there is one, else HDF5's
 /// own.
 std::string last_reason();

@@ -11,7 +11,7 @@
 #include <toml++/toml.h>
 
 #include "io/deck_checker.hpp"
-#include "io/deck_nesting.hpp"
+#include "io/deck_scan.hpp"
 
 namespace crossbow {
 
@@ -75,8 +75,19 @@ void check_nesting(std::string_view text, const std::string& name) {
   }
 }
 
+void check_characters(std::string_view text, const std::string& name) {
+  if (const auto place = stray_character(text)) {
+    throw Error(ExitCode::usage,
+                ErrorText{"the deck is not valid TOML",
+                          "a character that is not ASCII stands outside quotes",
+                          DeckPlace{name, place->line, place->column}.text(),
+                          "Put it in quotes or take it out"});
+  }
+}
+
 toml::table parse(std::string_view text, const std::string& name) {
   check_nesting(text, name);
+  check_characters(text, name);
   try {
     return toml::parse(text, std::string_view(name));
   } catch (const toml::parse_error& error) {
@@ -95,7 +106,7 @@ toml::table parse(std::string_view text, const std::string& name) {
 std::optional<toml::table> try_parse_value(const std::string& text,
                                            const std::string& source) {
   const std::string assignment = "v = " + text;
-  if (line_nested_deeper(assignment, deepest_deck)) {
+  if (line_nested_deeper(assignment, deepest_deck) || stray_character(assignment)) {
     return std::nullopt;
   }
   try {
@@ -193,7 +204,8 @@ void InputDeck::set(std::string_view assignment) {
   const std::string source = std::string(command_line_source) + toml_text(assignment);
   const std::size_t equals = std::min(assignment.find('='), assignment.size());
   const std::vector<std::string> keys = split_keys(trimmed(assignment.substr(0, equals)));
-  const bool is_assignment = equals < assignment.size() && !keys.empty();
+  const bool is_assignment =
+      equals < assignment.size() && !keys.empty() && keys.size() <= deepest_deck;
   std::optional<toml::table> value =
       is_assignment ? parse_value(assignment.substr(equals + 1), source) : std::nullopt;
   if (!value) {

@@ -83,6 +83,18 @@ TEST_F(InputDeckFile, IsReadWithItsPathInPlaces) {
   EXPECT_EQ(deck.table("garden").place("area").text(), path + ":2:8");
 }
 
+TEST_F(InputDeckFile, ALetterOutsideQuotes) {
+  EXPECT_EQ(error_of("[garden]\nfl\xC3\xA4"
+                     "che = 1\n"),
+            "the deck is not valid TOML (a character that is not ASCII stands outside "
+            "quotes, " +
+                path + ":2:3). Put it in quotes or take it out");
+  InputDeck deck = InputDeck::from_text("", "g.toml");
+  deck.set("garden.owner=J\xC3\xBCrgen");  // as a shell leaves it
+  deck.check({{{.section = "garden", .key = "owner"}}, {}});
+  EXPECT_EQ(std::get<std::string>(*deck.table("garden").find("owner")), "J\xC3\xBCrgen");
+}
+
 TEST_F(InputDeckFile, Missing) {
   EXPECT_EQ(usage_error([&] { InputDeck::from_file(path); }),
             "cannot read the deck " + path +

@@ -1,12 +1,8 @@
 // Fuzz target of machine files (XML): a machine that is accepted can be planned for.
 
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-
-#include <pthread.h>
-#include <sanitizer/common_interface_defs.h>
 
 #include "base/fuzzing.hpp"
 
@@ -15,20 +11,8 @@
 #include "topology/probe.hpp"
 #include "topology/reduction_plan.hpp"
 
-namespace {
-
-/// A trial of a file in a process of its own may fail: that is what it is for.
-void die_quietly() {
-  __sanitizer_set_death_callback(nullptr);
-  for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGALRM}) {
-    std::signal(number, SIG_DFL);
-  }
-}
-
-}  // namespace
-
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  return pthread_atfork(nullptr, nullptr, die_quietly);
+  return crossbow::fuzzing::let_children_fail();
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -3,6 +3,7 @@
 // and exception that leaves a target for a finding; here is said that an Error is none,
 // and where the bytes lie for a reader that takes a path.
 
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -11,6 +12,9 @@
 #include <fstream>
 #include <optional>
 #include <string>
+
+#include <pthread.h>
+#include <sanitizer/common_interface_defs.h>
 
 #include "base/error.hpp"
 
@@ -34,6 +38,17 @@ auto accepted(Read read) -> std::optional<decltype(read())> {
     require(error.exit_code() != ExitCode::internal_error, error.what());
     return std::nullopt;
   }
+}
+
+/// Let child processes end without a word: where a reader tries a file in one, what the
+/// trial is for is no finding. To be called before the first input.
+inline int let_children_fail() {
+  return pthread_atfork(nullptr, nullptr, [] {
+    __sanitizer_set_death_callback(nullptr);
+    for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGALRM}) {
+      std::signal(number, SIG_DFL);
+    }
+  });
 }
 
 /// A folder of the process's own in TMPDIR, which scripts/fuzz empties afterwards.

@@ -1,4 +1,4 @@
-#include "io/deck_nesting.hpp"
+#include "io/deck_scan.hpp"
 
 #include <string>
 
@@ -56,6 +56,24 @@ TEST(DeckNesting, StringsAndCommentsAreNotLookedInto) {
 TEST(DeckNesting, SaysTheLine) {
   EXPECT_EQ(line_nested_deeper("a = 1\n\"b\" = '''\n\n'''\nc.d.e = 1\n", 1), 5U);
   EXPECT_EQ(line_nested_deeper("a.b.c = 1", 2), std::nullopt);
+}
+
+std::string stray(const std::string& text) {
+  const std::optional<TextPlace> place = stray_character(text);
+  return place ? std::to_string(place->line) + ":" + std::to_string(place->column) : "";
+}
+
+TEST(StrayCharacter, IsFoundOutsideQuotesAndComments) {
+  EXPECT_EQ(stray("a = \"\xC3\xA9\" # \xC3\xA9\n'\xC3\xA9' = 1\n"), "");
+  EXPECT_EQ(stray("\xEF\xBB\xBF"
+                  "a = 1"),
+            "");  // a byte order mark
+  EXPECT_EQ(stray("a = 1\n\"\xC3\xA9\" = \xC2\xA0"
+                  "1\n"),
+            "2:7");
+  EXPECT_EQ(stray("[[model\xD2\x8A"
+                  "ayer]]"),
+            "1:8");
 }
 
 TEST(DeckNesting, CutTextsEnd) {

@@ -1,4 +1,4 @@
-#include "io/deck_nesting.hpp"
+#include "io/deck_scan.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -112,30 +112,52 @@ class Nesting {
   bool at_start_ = true;  // of a line, spaces left out
 };
 
+/// Return the place after what begins at `begin`: a string, a comment, or one character.
+std::size_t end_of_token(std::string_view text, std::size_t begin) {
+  if (text[begin] == '"' || text[begin] == '\'') {
+    return end_of_string(text, begin);
+  }
+  return text[begin] == '#' ? std::min(text.find('\n', begin), text.size()) : begin + 1;
+}
+
+bool is_character(char c) {  // and no further byte of one
+  return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+}
+
+TextPlace place_at(std::string_view text, std::size_t position) {
+  const std::string_view before = text.substr(0, position);
+  const std::size_t begin = before.rfind('\n') + 1;  // 0 where there is none
+  const auto count = [&](std::size_t from, auto counts) {
+    return static_cast<std::size_t>(std::count_if(
+        before.begin() + static_cast<std::ptrdiff_t>(from), before.end(), counts));
+  };
+  return {count(0, [](char c) { return c == '\n'; }) + 1, count(begin, is_character) + 1};
+}
+
 }  // namespace
+
+std::optional<TextPlace> stray_character(std::string_view text) {
+  std::size_t i = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  while (i < text.size()) {
+    if ((static_cast<unsigned char>(text[i]) & 0x80U) != 0) {
+      return place_at(text, i);
+    }
+    i = end_of_token(text, i);
+  }
+  return std::nullopt;
+}
 
 std::optional<std::size_t> line_nested_deeper(std::string_view text, std::size_t most) {
   Nesting nesting;
-  std::size_t line = 1;
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const std::size_t begin = i;
+  for (std::size_t i = 0; i < text.size(); i = end_of_token(text, i)) {
     if (text[i] == '"' || text[i] == '\'') {
-      i = end_of_string(text, i);
       nesting.take_string();
-    } else if (text[i] == '#') {
-      i = std::min(text.find('\n', i), text.size());
-    } else {
+    } else if (text[i] != '#') {
       nesting.take(text[i]);
-      ++i;
     }
     if (nesting.depth() > most) {
-      return line;
+      return place_at(text, i).line;
     }
-    line += static_cast<std::size_t>(
-        std::count(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                   text.begin() + static_cast<std::ptrdiff_t>(i),
-                   '\n'));
   }
   return std::nullopt;
 }
