@@ -212,8 +212,7 @@ TEST(H5File, AThreadWithTheLockDoesNotStopATrial) {
   }
 }
 
-// A file of a few thousand bytes that says it holds a terabyte, of which one chunk is
-// there.
+// A file of a megabyte that says it holds 16384 of them.
 TEST(H5File, AShapeOutOfProportionIsRefusedBeforeMemoryIsTaken) {
   const TestFolder folder;
   const std::string path = folder / "a.h5";
@@ -221,8 +220,8 @@ TEST(H5File, AShapeOutOfProportionIsRefusedBeforeMemoryIsTaken) {
   {
     const h5::Lock lock = h5::lock();
     const H5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
-    const hsize_t chunk = 100, start = 0;
-    const H5Handle space = h5::make_space({std::int64_t{1} << 40});
+    const hsize_t chunk = 1 << 20, start = 0;
+    const H5Handle space = h5::make_space({std::int64_t{1} << 34});
     const H5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     H5Pset_chunk(properties.id(), 1, &chunk);
     const H5Handle set(H5Dcreate2(file.id(),
@@ -233,9 +232,9 @@ TEST(H5File, AShapeOutOfProportionIsRefusedBeforeMemoryIsTaken) {
                                   properties.id(),
                                   H5P_DEFAULT),
                        H5Dclose);
-    const H5Handle memory = h5::make_space({100});
+    const H5Handle memory = h5::make_space({1 << 20});
     H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, &start, nullptr, &chunk, nullptr);
-    const Bytes values(100, 7);
+    const Bytes values(1 << 20, 7);
     ASSERT_GE(H5Dwrite(set.id(),
                        H5T_NATIVE_UINT8,
                        memory.id(),
@@ -246,7 +245,7 @@ TEST(H5File, AShapeOutOfProportionIsRefusedBeforeMemoryIsTaken) {
   }
   const H5File file = H5File::open(path);
   expect_error([&] { file.read<std::uint8_t>("x"); },
-               {"'x' has shape 1099511627776, but 100 bytes of values", path});
+               {"'x' has shape 17179869184, but 1048576 bytes of values", path});
 }
 
 // Nothing was reserved, so that the limit meets HDF5's own writes, as a disk that fills

@@ -306,7 +306,7 @@ TEST(RunConfig, MultistepNeedsStepsThatIncrease) {
   EXPECT_EQ(complaints(text + "[0]\n"),
             "optimizer.schedule.steps has the integer 0 (out of range, d.toml:3:10). "
             "Give a list "
-            "of one or more numbers above 0 up to 1000000");
+            "of 1 to 1000 numbers above 0 up to 1000000");
 }
 
 TEST(RunConfig, ExponentialAndInverseNeedTheirGamma) {
