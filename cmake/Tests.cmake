@@ -11,6 +11,11 @@ endif()
 
 list(APPEND crossbow_test_environment "CROSSBOW_ORACLE=$<TARGET_FILE:crossbow_oracle>")
 
+# What a sanitizer needs to build: all unit tests, or those in which threads meet.
+add_custom_target(crossbow_unit_tests)
+add_custom_target(crossbow_threads_tests)
+set(crossbow_threaded base data averaging training driver)
+
 function(crossbow_add_test_program name)
   get_property(folders GLOBAL PROPERTY crossbow_folders_${name})
   get_property(kokkos GLOBAL PROPERTY crossbow_kokkos_${name})
@@ -36,10 +41,16 @@ function(crossbow_add_test_program name)
   target_link_libraries(crossbow_${name}_test PRIVATE crossbow_${name} GTest::gmock ${main})
   target_compile_definitions(crossbow_${name}_test PRIVATE
     CROSSBOW_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CROSSBOW_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  add_dependencies(crossbow_unit_tests crossbow_${name}_test)
+  set(labels unit)
+  if(name IN_LIST crossbow_threaded)
+    list(APPEND labels threads)
+    add_dependencies(crossbow_threads_tests crossbow_${name}_test)
+  endif()
   # Listed when ctest runs, not when it is built: a build needs no working test program.
   gtest_discover_tests(crossbow_${name}_test TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-    PROPERTIES LABELS unit TIMEOUT 300)
+    PROPERTIES LABELS "${labels}" TIMEOUT 300)
 endfunction()
 
 # Stands in for NVIDIA's libraries, which are opened by name when a program runs.
