@@ -68,6 +68,25 @@ assert record['job']['SLURM_RESTART_COUNT'] == '1' and record['resumed_from_roun
 " || die "the record does not know of the restart"
 diff <(untimed undisturbed) <(untimed warned) || die "a requeued run ends otherwise than one that was not"
 
+# At its limit, without a warning that reaches it: the run asks Slurm for the end of its job, saves
+# before it, goes back into the queue and resumes. Rows are those of the run that nobody disturbed.
+job=$(submit --time=1 --signal=B:CONT@1 --cpus-per-task=2 "$script" "${long[@]}" \
+  training.epochs=100000 run.output=limited)
+await_training "$job" limited
+grep -q "the job ends in" limited/run.log || die "the run does not know its limit: $(cat limited/run.log)"
+for _ in $(seq 600); do grep -q "the job's limit" limited/run.log && break; sleep 0.1; done
+grep -q "stopped by the job's limit" limited/run.log || die "the limit did not stop it: $(tail -3 limited/run.log)"
+for _ in $(seq 900); do grep -q '"resumed_from_round": [1-9]' limited/run.json && break; sleep 0.1; done
+grep -q '"resumed_from_round": [1-9]' limited/run.json || die "it did not resume: $(tail -3 "slurm-$job.out")"
+[[ $(scontrol -o show job "$job" | grep -o "Restarts=[0-9]*") == Restarts=1 ]] ||
+  die "the job was not restarted once at its limit"
+scancel "$job"
+await "$job" CANCELLED
+rows=$(($(wc -l <undisturbed/history.csv) < $(wc -l <limited/history.csv) ?
+  $(wc -l <undisturbed/history.csv) : $(wc -l <limited/history.csv)))
+diff <(untimed undisturbed | head -n "$rows") <(untimed limited | head -n "$rows") ||
+  die "a run that its job's limit stopped goes on otherwise than one that was not"
+
 # Cancelled: saved within Slurm's patience, so that the same line goes on.
 job=$(submit --cpus-per-task=2 "$script" "${long[@]}" run.output=cancelled)
 await_training "$job" cancelled
@@ -86,6 +105,19 @@ await "${job}_2" COMPLETED
 for seed in 1 2; do
   grep -q "\"seed\": $seed" "output/smoke_digits-$seed/run.json" || die "task $seed has another seed"
 done
+
+rm -rf output
+# A run for each line of overrides; none for a line that is not there.
+printf '%s\n' "training.batch=4 training.epochs=1" "training.batch=8 training.epochs=2" >overrides
+job=$(CROSSBOW_OVERRIDES=$PWD/overrides submit --array=1-3 --cpus-per-task=1 "$script" "$deck" learners.per_device=1)
+await "${job}_1" COMPLETED
+await "${job}_2" COMPLETED
+await "${job}_3" FAILED
+for task in 1 2; do
+  grep -q "\"batch_per_learner\": $((4 * task))," "output/smoke_digits-$task/run.json" ||
+    die "task $task does not have the overrides of its line"
+done
+[[ ! -e output/smoke_digits-3 ]] || die "a task without a line of overrides ran"
 
 # Without a deck, or without the program: one sentence.
 job=$(submit "$script")

@@ -141,18 +141,38 @@ void check_tensors(const std::string& path,
 }
 
 RunConfig deck_of(const std::string& path, const Checkpoint& file) {
-  return parse_run_config(require(file.texts, "deck", path), path, {});
+  try {
+    return parse_run_config(require(file.texts, "deck", path), path, {});
+  } catch (const Error& error) {
+    if (error.exit_code() != ExitCode::usage) {
+      throw;
+    }
+    const std::string complaints = error.what();
+    throw Error(ExitCode::data,
+                ErrorText{"the deck in the checkpoint cannot be read",
+                          complaints.substr(0, complaints.find('\n')),
+                          path,
+                          "Use the checkpoint before it"});
+  }
 }
 
 ModelInput model_input_of(const std::string& path, const Checkpoint& file) {
-  const auto value = [&](const char* name) { return require(file.integers, name, path); };
+  const auto value = [&](const char* name) {
+    constexpr std::int64_t most = std::int64_t{1} << 24;
+    const std::int64_t extent = require(file.integers, name, path);
+    check_possible(extent >= 1 && extent <= most, name, fmt::to_string(extent), path);
+    return extent;
+  };
   return {{value("image_height"), value("image_width"), value("image_channels")},
           value("classes")};
 }
 
 PixelScale pixel_scale_of(const std::string& path, const Checkpoint& file) {
-  return pixel_scale(require(file.numbers, "data_mean", path),
-                     require(file.numbers, "data_std", path));
+  const double mean = require(file.numbers, "data_mean", path);
+  const double std = require(file.numbers, "data_std", path);
+  check_possible(mean >= 0 && mean <= 1, "data_mean", fmt::to_string(mean), path);
+  check_possible(std > 0 && std <= 1, "data_std", fmt::to_string(std), path);
+  return pixel_scale(mean, std);
 }
 
 std::vector<DeckDifference> differences_to(const std::string& path,
