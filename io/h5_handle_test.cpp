@@ -7,8 +7,11 @@
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "io/h5_internal.hpp"
 #include "io/test_support.hpp"
@@ -301,6 +304,17 @@ TEST(H5ElementCount, RefusesWhatDoesNotFit) {
   expect_error([] { h5_element_count({3, -1}, "here"); }, {"3x-1", "here"});
   const std::int64_t large = std::int64_t{1} << 40;
   expect_error([=] { h5_element_count({large, large}, "here"); }, {"here"});
+}
+
+// As on file systems whose locks fail, and beside programs that hold one.
+TEST(H5File, AFileThatAnotherHasLockedIsRead) {
+  const TestFolder folder;
+  const std::string path = folder / "a.h5";
+  make_file(path, [](H5File& file) { file.write_integer("i", 7); });
+  const int other = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(flock(other, LOCK_EX), 0);
+  EXPECT_EQ(H5File::open(path).read_integer("i"), 7);
+  close(other);
 }
 
 }  // namespace

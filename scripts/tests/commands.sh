@@ -67,6 +67,30 @@ for change in run.seed=2 optimizer.momentum=0.5 data.mean=0.5 model.hidden='[7]'
   expect 2 run $deck run.output="$folder/stopped" --resume "$change"
   says "${change%%=*}"
 done
+# An exported model is no state of a training, whatever the method keeps.
+for method in ssgd sma; do
+  here=$folder/exported-$method
+  expect 0 run $deck run.output="$here" training.epochs=1 averaging.method=$method
+  newest=$(ls "$here"/checkpoints/round-*.h5 | tail -n 1)
+  expect 0 export "$newest" "$folder/model.h5"
+  rm "$here"/checkpoints/*
+  cp "$folder/model.h5" "$newest"
+  expect 3 run $deck run.output="$here" --resume training.epochs=2 averaging.method=$method
+  says "replica0"
+done
+# An average model with batch norm is tested as its run tested it, exported or not.
+normed="model.layer=[{type='convolution',filters=4,kernel=3},{type='batch_norm'},{type='relu'},{type='linear',units=10}]"
+for statistics in average recompute; do
+  here=$folder/normed-$statistics
+  expect 0 run $deck run.output="$here" training.epochs=2 "$normed" batch_norm.statistics=$statistics
+  newest=$(ls "$here"/checkpoints/round-*.h5 | tail -n 1)
+  expect 0 export "$newest" "$folder/model.h5"
+  tested=$(tail -n 1 "$here/history.csv" | awk -F, '{ printf "test accuracy %.4f, test loss %.4f", $9, $8 }')
+  for file in "$newest" "$folder/model.h5"; do
+    expect 0 evaluate "$file" digits
+    says "$tested"
+  done
+done
 # A run that is over and lost its history; one that lost its checkpoints, whose files stay.
 rm "$folder/stopped/history.csv"
 expect 0 run $deck run.output="$folder/stopped" --resume training.epochs=$epochs

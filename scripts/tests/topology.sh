@@ -88,7 +88,7 @@ PYTHON
 }
 run learners.per_device=2 "devices.topology=$small"
 played 3 6
-says "6 learners of another machine"
+[[ $(nproc) -ge 6 ]] || says "6 learners of another machine"
 run learners.per_device=1 "devices.topology=$dgx"
 played 8 8
 run learners.per_device=1 "devices.topology=$a100"

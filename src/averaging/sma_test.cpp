@@ -357,5 +357,18 @@ TEST(Sma, a_bad_gradient_is_flagged_in_rounds_that_do_not_average) {
   EXPECT_TRUE(fleet.one_round(0, fleet.exec, rule(2), gradient_of(fleet.layout, 0, 2)));
 }
 
+// In one thread: whatever waited for the other learner would wait for ever. z is wanted
+// in the next averaging round only, so that the sum of this one overlaps with learning
+// until then.
+TEST(Sma, a_learner_goes_on_before_the_others_have_come) {
+  const Fleet each_round(2, sma());
+  take_turn(each_round, {0, 1}, averaging_every(1));
+  take_turn(each_round, {1, 1}, averaging_every(1));
+  const Fleet each_third(2, sma(3));
+  for (const std::int64_t t : {1, 2, 3, 4, 5}) {
+    take_turn(each_third, {0, t}, averaging_every(3));
+  }
+}
+
 }  // namespace
 }  // namespace crossbow

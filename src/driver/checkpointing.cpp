@@ -110,24 +110,32 @@ TrainingState from_checkpoint(const std::string& path, const Checkpoint& file) {
   return state;
 }
 
+namespace {
+
+void check_tensor(const std::string& path,
+                  const Checkpoint& file,
+                  const std::string& group,
+                  const NamedShape& tensor) {
+  const std::string name = group + tensor.name;
+  const auto shape = file.shapes.find(name);
+  const bool is_there = shape != file.shapes.end();
+  CROSSBOW_VALIDATE(
+      is_there && shape->second == tensor.shape,
+      ExitCode::data,
+      {fmt::format("the checkpoint's tensor {} {}",
+                   name,
+                   is_there ? "has another shape" : "is missing"),
+       fmt::format("the network of the deck has it with shape {}", tensor.shape),
+       path,
+       "Use a checkpoint that a run of this deck has written"});
+}
+
+}  // namespace
+
 void check_tensors(const std::string& path,
                    const Checkpoint& file,
                    const NetworkPlan& network) {
   const NetworkTensors wanted = tensors_of(network);
-  const auto check = [&](const std::string& group, const NamedShape& tensor) {
-    const std::string name = group + tensor.name;
-    const auto shape = file.shapes.find(name);
-    const bool is_there = shape != file.shapes.end();
-    CROSSBOW_VALIDATE(
-        is_there && shape->second == tensor.shape,
-        ExitCode::data,
-        {fmt::format("the checkpoint's tensor {} {}",
-                     name,
-                     is_there ? "has another shape" : "is missing"),
-         fmt::format("the network of the deck has it with shape {}", tensor.shape),
-         path,
-         "Use a checkpoint that this network was saved to"});
-  };
   std::set<std::string> groups = {"average/"};
   for (const auto& [name, shape] : file.shapes) {
     groups.insert(name.substr(0, name.find('/') + 1));
@@ -135,8 +143,33 @@ void check_tensors(const std::string& path,
   for (const std::string& group : groups) {
     const bool is_statistics = group.find("statistics") != std::string::npos;
     for (const NamedShape& each : is_statistics ? wanted.statistics : wanted.parameters) {
-      check(group, each);
+      check_tensor(path, file, group, each);
     }
+  }
+}
+
+void check_state(const std::string& path,
+                 const Checkpoint& file,
+                 const NetworkPlan& network) {
+  const NetworkTensors wanted = tensors_of(network);
+  const auto check = [&](const std::string& group, const auto& tensors) {
+    for (const NamedShape& each : tensors) {
+      check_tensor(path, file, group, each);
+    }
+  };
+  const std::string& one = wanted.parameters.front().name;
+  const bool has_own_replicas = file.shapes.contains("replica1/" + one);
+  const std::int64_t learners = require(file.integers, "learners", path);
+  for (std::int64_t j = 0; j < learners; ++j) {
+    if (j == 0 || has_own_replicas) {
+      check(fmt::format("replica{}/", j), wanted.parameters);
+      check(fmt::format("velocity{}/", j), wanted.parameters);
+    }
+    check(fmt::format("statistics{}/", j), wanted.statistics);
+  }
+  check("average_statistics/", wanted.statistics);
+  if (can_restart(deck_of(path, file).averaging.method)) {  // those that know z_prev
+    check("previous/", wanted.parameters);
   }
 }
 

@@ -32,6 +32,12 @@ void check_tensors(const std::string& path,
                    const Checkpoint& checkpoint,
                    const NetworkPlan& network);
 
+/// Throw Error(data) naming file and tensor where replicas, velocities or the average's
+/// memory are missing: an exported model, for one, is no state of a training.
+void check_state(const std::string& path,
+                 const Checkpoint& checkpoint,
+                 const NetworkPlan& network);
+
 /// What the network of a checkpoint takes and tells apart.
 struct ModelInput {
   ImageShape image;

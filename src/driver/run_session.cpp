@@ -119,7 +119,9 @@ void RunSession::load_checkpoint(const ResumeOptions& options, const Notice& not
   const auto& [path, checkpoint] = *newest;
   const std::vector<DeckDifference> differences = differences_to(path, checkpoint, run_);
   tell_differences(differences, path, options.override_deck, notice);
-  check_tensors(path, checkpoint, plan_for(run_.options.model, run_.training_set()));
+  const NetworkPlan network = plan_for(run_.options.model, run_.training_set());
+  check_tensors(path, checkpoint, network);
+  check_state(path, checkpoint, network);
   if (!has_same_learners(path, checkpoint, run_)) {
     say(notice,
         fmt::format("the run goes on with {} learner(s) and had {}: new ones start from "

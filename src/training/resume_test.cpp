@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "training/testing.hpp"
@@ -310,6 +311,41 @@ TEST(Resume, no_batch_is_left_out_or_taken_twice) {
   for (const Recorder::Round& round : second.rounds) {
     const auto batch = static_cast<std::size_t>(4 + (round.t - 5) * 2 + round.learner);
     EXPECT_EQ(round.loss, whole.rounds[batch].loss) << "batch " << batch;
+  }
+}
+
+// The arithmetic of sma is flat, its tree only the order of sums; reference has a model
+// for each device.
+TEST(Resume, on_another_number_of_devices) {
+  const MadeUpData data(50);
+  for (const AveragingMethodName method :
+       {AveragingMethodName::sma, AveragingMethodName::reference}) {
+    for (const int before : {1, 2, 4}) {
+      TrainerOptions options = run_of(method, 4);
+      options.tree = star_of(before);
+      Recorder whole;
+      run(options, data, whole);
+      Recorder first;
+      first.stop_after = 1;
+      run(options, data, first);
+      for (const int after : {1, 2, 4}) {
+        SCOPED_TRACE(std::to_string(before) + " devices, then " + std::to_string(after));
+        options.tree = star_of(after);
+        Recorder rest;
+        EXPECT_TRUE(run(options, data, rest, &first.checkpoints.back()).finished);
+        const TrainingState& end = rest.checkpoints.back();
+        if (before == after) {
+          expect_same_state(end, whole.checkpoints.back());
+        } else if (method == AveragingMethodName::sma) {
+          const NamedTensors& truth = whole.checkpoints.back().tensors;
+          EXPECT_LT(distance(end.tensors, truth, "average/"), 1e-5);
+        } else {
+          EXPECT_EQ(end.tensors.count(fmt::format("reference{}/fc1.weight", after - 1)),
+                    1U);
+          EXPECT_EQ(end.tensors.count(fmt::format("reference{}/fc1.weight", after)), 0U);
+        }
+      }
+    }
   }
 }
 

@@ -90,6 +90,7 @@ class Recorder : public TrainingObserver {
     const auto n = static_cast<std::int64_t>(tests.size());
     return {n == tests_until_target, n == saved_test};
   }
+  void not_bound() override { ++told_not_bound; }
   void checkpoint(TrainingState&& state) override {
     if (save_after >= 0) {
       save_after = rounds_of_first_ + save_distance;
@@ -116,6 +117,7 @@ class Recorder : public TrainingObserver {
   std::int64_t save_after = -1;          // rounds of learner 0; -1: as the schedule says
   std::int64_t save_distance = 1;        // rounds of learner 0 until the next is wanted
 
+  int told_not_bound = 0;
   std::vector<Round> rounds;
   std::vector<TestResult> tests;
   std::vector<TrainingState> checkpoints;

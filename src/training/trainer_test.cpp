@@ -307,12 +307,17 @@ TEST(Trainer, more_learners_than_cores) {
 
 TEST(Trainer, says_where_learners_could_not_be_bound) {
   const MadeUpData data(50);
-  TrainerOptions options = sma_run(2);
+  TrainerOptions options = sma_run(3);
   options.training.epochs = 0.1;
   options.bind = true;
-  options.placement.pus_of_learner = {{0}, {1}};  // of no machine that is known
+  options.placement.pus_of_learner = {{0}, {1}, {2}};  // of no machine that is known
   Recorder recorder;
   EXPECT_FALSE(run(options, data, recorder).bound);
+  EXPECT_EQ(recorder.told_not_bound, 1) << "once, not for each learner";
+  options.bind = false;
+  Recorder unasked;
+  EXPECT_TRUE(run(options, data, unasked).bound);
+  EXPECT_EQ(unasked.told_not_bound, 0);
 }
 
 TEST(Trainer, kernel_sets_learn_the_same) {
