@@ -95,9 +95,21 @@ foreach(file IN LISTS crossbow_script_tests)
     SKIP_RETURN_CODE 77 WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
     ENVIRONMENT "${crossbow_test_environment}")
 endforeach()
+# Those in Python have a short form, and for the night a long one.
+function(crossbow_add_python_test name labels timeout file)
+  add_test(NAME script.${name}
+    COMMAND python3 "${PROJECT_SOURCE_DIR}/scripts/tests/${file}" ${ARGN})
+  set_tests_properties(script.${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout}
+    SKIP_RETURN_CODE 77 WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+    ENVIRONMENT "${crossbow_test_environment}")
+endfunction()
+crossbow_add_python_test(bad_input "script" 600 bad_input.py)
+crossbow_add_python_test(bad_input_all "script;slow" 7200 bad_input.py --all)
+crossbow_add_python_test(kill "script" 600 kill.py)
+crossbow_add_python_test(kill_all "script;slow" 3600 kill.py --kills 200)
 # These look at the clock, or need the cores.
-foreach(case bootstrap run slurm)
-  if(EXISTS "${PROJECT_SOURCE_DIR}/scripts/tests/${case}.sh")
+foreach(case bootstrap run slurm signals faults kill kill_all)
+  if(TEST script.${case})
     set_tests_properties(script.${case} PROPERTIES RUN_SERIAL ON)
   endif()
 endforeach()

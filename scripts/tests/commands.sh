@@ -71,7 +71,7 @@ done
 for method in ssgd sma; do
   here=$folder/exported-$method
   expect 0 run $deck run.output="$here" training.epochs=1 averaging.method=$method
-  newest=$(ls "$here"/checkpoints/round-*.h5 | tail -n 1)
+  newest=$(printf '%s\n' "$here"/checkpoints/round-*.h5 | tail -n 1)
   expect 0 export "$newest" "$folder/model.h5"
   rm "$here"/checkpoints/*
   cp "$folder/model.h5" "$newest"
@@ -79,11 +79,25 @@ for method in ssgd sma; do
   says "replica0"
 done
 # An average model with batch norm is tested as its run tested it, exported or not.
-normed="model.layer=[{type='convolution',filters=4,kernel=3},{type='batch_norm'},{type='relu'},{type='linear',units=10}]"
+cat >"$folder/normed.toml" <<'DECK'
+[training]
+epochs = 2
+[[model.layer]]
+type = "convolution"
+filters = 4
+kernel = 3
+[[model.layer]]
+type = "batch_norm"
+[[model.layer]]
+type = "relu"
+[[model.layer]]
+type = "linear"
+units = 10
+DECK
 for statistics in average recompute; do
   here=$folder/normed-$statistics
-  expect 0 run $deck run.output="$here" training.epochs=2 "$normed" batch_norm.statistics=$statistics
-  newest=$(ls "$here"/checkpoints/round-*.h5 | tail -n 1)
+  expect 0 run "$folder/normed.toml" run.output="$here" batch_norm.statistics=$statistics
+  newest=$(printf '%s\n' "$here"/checkpoints/round-*.h5 | tail -n 1)
   expect 0 export "$newest" "$folder/model.h5"
   tested=$(tail -n 1 "$here/history.csv" | awk -F, '{ printf "test accuracy %.4f, test loss %.4f", $9, $8 }')
   for file in "$newest" "$folder/model.h5"; do

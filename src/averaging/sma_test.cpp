@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "averaging/testing.hpp"
+#include "averaging/testing_methods.hpp"
 
 namespace crossbow {
 namespace {
@@ -361,10 +362,10 @@ TEST(Sma, a_bad_gradient_is_flagged_in_rounds_that_do_not_average) {
 // in the next averaging round only, so that the sum of this one overlaps with learning
 // until then.
 TEST(Sma, a_learner_goes_on_before_the_others_have_come) {
-  const Fleet each_round(2, sma());
+  const Fleet each_round(2, sma(1, 0.5));
   take_turn(each_round, {0, 1}, averaging_every(1));
   take_turn(each_round, {1, 1}, averaging_every(1));
-  const Fleet each_third(2, sma(3));
+  const Fleet each_third(2, sma(3, 0.5));
   for (const std::int64_t t : {1, 2, 3, 4, 5}) {
     take_turn(each_third, {0, t}, averaging_every(3));
   }

@@ -173,31 +173,46 @@ void check_state(const std::string& path,
   }
 }
 
-RunConfig deck_of(const std::string& path, const Checkpoint& file) {
+namespace {
+
+/// What make() returns; a complaint about the deck that a checkpoint brings along is one
+/// about the file.
+template <class Make>
+auto from_deck_of(const std::string& path, Make make) {
   try {
-    return parse_run_config(require(file.texts, "deck", path), path, {});
+    return make();
   } catch (const Error& error) {
     if (error.exit_code() != ExitCode::usage) {
       throw;
     }
     const std::string complaints = error.what();
     throw Error(ExitCode::data,
-                ErrorText{"the deck in the checkpoint cannot be read",
+                ErrorText{"the deck in the checkpoint cannot be used",
                           complaints.substr(0, complaints.find('\n')),
                           path,
                           "Use the checkpoint before it"});
   }
 }
 
-ModelInput model_input_of(const std::string& path, const Checkpoint& file) {
+}  // namespace
+
+RunConfig deck_of(const std::string& path, const Checkpoint& file) {
+  return from_deck_of(path, [&] {
+    return parse_run_config(require(file.texts, "deck", path), path, {});
+  });
+}
+
+NetworkPlan network_of(const std::string& path, const Checkpoint& file) {
   const auto value = [&](const char* name) {
     constexpr std::int64_t most = std::int64_t{1} << 24;
     const std::int64_t extent = require(file.integers, name, path);
     check_possible(extent >= 1 && extent <= most, name, fmt::to_string(extent), path);
     return extent;
   };
-  return {{value("image_height"), value("image_width"), value("image_channels")},
-          value("classes")};
+  const ImageShape image = {
+      value("image_height"), value("image_width"), value("image_channels")};
+  const ModelOptions model = deck_of(path, file).model;
+  return from_deck_of(path, [&] { return plan_network(model, image, value("classes")); });
 }
 
 PixelScale pixel_scale_of(const std::string& path, const Checkpoint& file) {

@@ -38,12 +38,9 @@ void check_state(const std::string& path,
                  const Checkpoint& checkpoint,
                  const NetworkPlan& network);
 
-/// What the network of a checkpoint takes and tells apart.
-struct ModelInput {
-  ImageShape image;
-  std::int64_t classes = 0;
-};
-ModelInput model_input_of(const std::string& path, const Checkpoint& checkpoint);
+/// The network of a checkpoint, as its deck and the images that it was trained on have
+/// it.
+NetworkPlan network_of(const std::string& path, const Checkpoint& checkpoint);
 /// What the pixels of its training were scaled by.
 PixelScale pixel_scale_of(const std::string& path, const Checkpoint& checkpoint);
 

@@ -28,17 +28,17 @@ Split split_named(const std::string& name) {
 }
 
 /// The network must take images like those of the data, and know their classes.
-void check_fits(const ModelInput& model, const Dataset& data) {
+void check_fits(const NetworkPlan& model, const Dataset& data) {
   const ImageShape image{data.h, data.w, data.c};
   CROSSBOW_VALIDATE(
-      model.image == image && data.classes <= model.classes,
+      model.input == image && data.classes <= model.classes,
       ExitCode::data,
       {"checkpoint and data do not fit together",
        fmt::format("the network takes images of {}x{}x{} in {} classes, the data has "
                    "{}x{}x{} in {}",
-                   model.image.h,
-                   model.image.w,
-                   model.image.c,
+                   model.input.h,
+                   model.input.w,
+                   model.input.c,
                    model.classes,
                    data.h,
                    data.w,
@@ -109,14 +109,12 @@ int import_command(const ImportRequest& request) {
 
 int evaluate_command(const EvaluateRequest& request) {
   const Checkpoint checkpoint = read_checkpoint(request.checkpoint);
-  const RunConfig config = deck_of(request.checkpoint, checkpoint);
-  const ModelInput input = model_input_of(request.checkpoint, checkpoint);
+  const NetworkPlan plan = network_of(request.checkpoint, checkpoint);
   const PixelScale scale = pixel_scale_of(request.checkpoint, checkpoint);
   const TrainingState state = from_checkpoint(request.checkpoint, checkpoint);
   const Kokkos::ScopeGuard kokkos(quiet_settings());
   const Dataset data = load_data(request.data, Split::test, request.search, {});
-  check_fits(input, data);
-  const NetworkPlan plan = plan_network(config.model, input.image, input.classes);
+  check_fits(plan, data);
   check_tensors(request.checkpoint, checkpoint, plan);
   const EvaluationResult result = evaluate_average(plan, {data, scale}, state.tensors);
   fmt::print("test accuracy {:.4f}, test loss {:.4f}, {} images\n",
