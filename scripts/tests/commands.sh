@@ -105,6 +105,12 @@ for statistics in average recompute; do
     says "$tested"
   done
 done
+# Locks of HDF5 are off; who has them on and meets one is told which variable it is.
+flock "$newest" "$crossbow" evaluate "$newest" digits >/dev/null || die "a locked file is not read"
+status=0
+answer=$(HDF5_USE_FILE_LOCKING=TRUE flock "$newest" "$crossbow" evaluate "$newest" digits 2>&1) || status=$?
+[[ $status -eq 3 ]] || die "a locked file with locks on ended with $status: $answer"
+says "HDF5_USE_FILE_LOCKING"
 # A run that is over and lost its history; one that lost its checkpoints, whose files stay.
 rm "$folder/stopped/history.csv"
 expect 0 run $deck run.output="$folder/stopped" --resume training.epochs=$epochs
