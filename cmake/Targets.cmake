@@ -18,6 +18,18 @@ function(crossbow_mark_cuda)
   endif()
 endfunction()
 
+# With sanitizers compilers are slow: the headers that most sources of a target have in common are
+# compiled once. The other builds go without, so that each source says what it includes.
+function(crossbow_precompile target kokkos)
+  if(CROSSBOW_SANITIZE AND NOT CROSSBOW_FUZZ)
+    set(headers <string> <vector> <fmt/format.h> ${ARGN})
+    if(kokkos)
+      list(APPEND headers <Kokkos_Core.hpp>)
+    endif()
+    target_precompile_headers(${target} PRIVATE ${headers})
+  endif()
+endfunction()
+
 # crossbow_library(name [KOKKOS] FOLDERS ... LINK ...): the target crossbow_<name>.
 function(crossbow_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "KOKKOS" "" "FOLDERS;LINK")
@@ -32,6 +44,7 @@ function(crossbow_library name)
   if(sources)
     add_library(crossbow_${name} STATIC ${sources})
     target_link_libraries(crossbow_${name} PUBLIC crossbow_options ${arg_LINK})
+    crossbow_precompile(crossbow_${name} "${arg_KOKKOS}")
   else()  # a folder without sources yet
     add_library(crossbow_${name} INTERFACE)
     target_link_libraries(crossbow_${name} INTERFACE crossbow_options ${arg_LINK})

@@ -39,6 +39,7 @@ function(crossbow_add_test_program name)
   endif()
   add_executable(crossbow_${name}_test ${sources})
   target_link_libraries(crossbow_${name}_test PRIVATE crossbow_${name} GTest::gmock ${main})
+  crossbow_precompile(crossbow_${name}_test "${kokkos}" <gtest/gtest.h> <gmock/gmock.h>)
   target_compile_definitions(crossbow_${name}_test PRIVATE
     CROSSBOW_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CROSSBOW_BINARY_DIR="${PROJECT_BINARY_DIR}")
   add_dependencies(crossbow_unit_tests crossbow_${name}_test)
