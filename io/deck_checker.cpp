@@ -204,6 +204,9 @@ void DeckChecker::check_list(const Item& item, const TableListSpec& list) {
     return;
   }
   for (const toml::node& node : *array) {
+    if (checked_.is_full()) {
+      return;
+    }
     if (const toml::table* table = node.as_table()) {
       tables.push_back(check_list_table(*table, list));
     } else {

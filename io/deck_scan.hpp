@@ -14,8 +14,8 @@ namespace crossbow {
 inline constexpr std::size_t deepest_deck = 100;
 
 /// Return the first line, from 1, where `text` is nested deeper than `most`; none if it
-/// nowhere is. Counts the dots of keys and the open brackets; exact to a few for TOML,
-/// and up to its first mistake for what is none.
+/// is not. Counts the dots of keys and the open brackets; exact to a few for TOML, and up
+/// to its first mistake for what is none.
 std::optional<std::size_t> line_nested_deeper(std::string_view text, std::size_t most);
 
 /// A place in a text, both from 1.
@@ -25,8 +25,8 @@ struct TextPlace {
 };
 
 /// Return the first character that is not ASCII and stands neither in quotes nor in a
-/// comment, where TOML has none; a byte order mark at the begin is left out. toml++ 3.3
-/// classifies such characters by what its compiler made of unreachable code.
+/// comment, where TOML has none; a byte order mark at the beginning is left out.
+/// toml++ 3.3 classifies such characters by what its compiler made of unreachable code.
 std::optional<TextPlace> stray_character(std::string_view text);
 
 }  // namespace crossbow

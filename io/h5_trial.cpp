@@ -57,10 +57,10 @@ void read_all(const std::string& path) {
 /// In the child. What never ends is ended by its processor time, which a slow file system
 /// does not use up.
 [[noreturn]] void try_to_read(const std::string& path) {
-  constexpr std::uintmax_t bytes_per_second = 10 << 20;
+  constexpr std::uintmax_t bytes_per_second = 1 << 20;  // they may be compressed
   std::error_code failed;
   const std::uintmax_t bytes = std::filesystem::file_size(path, failed);
-  const rlim_t seconds = 2 + (failed ? 0 : bytes / bytes_per_second);
+  const rlim_t seconds = 5 + (failed ? 0 : bytes / bytes_per_second);
   const rlimit time = {seconds, seconds + 1};  // the first ends it with SIGXCPU
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CPU, &time);
@@ -96,7 +96,7 @@ std::string trial_fault(const std::string& path) {
     try_to_read(path);
   }
   int status = 0;
-  pid_t ended = child;
+  pid_t ended = -1;
   do {
     ended = child < 0 ? child : waitpid(child, &status, 0);
   } while (ended < 0 && child >= 0 && errno == EINTR);

@@ -11,8 +11,8 @@ namespace crossbow::h5 {
 /// Whether the structure of the file, from its first block on, has checksums.
 bool has_checksums(const std::string& path);
 
-/// Read all of a file in a child process; say what became of that, empty if it came to an
-/// end: with an Error, too, which the reader will meet again.
+/// Read all of a file in a child process. Return why that did not come to an end; empty
+/// if it did, be it with an Error, which the reader meets again.
 std::string trial_fault(const std::string& path);
 
 }  // namespace crossbow::h5

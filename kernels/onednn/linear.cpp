@@ -70,6 +70,15 @@ Forward::primitive_desc forward_for(const Descriptors& d,
   });
 }
 
+BackwardData::primitive_desc backward_data_for(const Descriptors& d,
+                                               const memory::desc& own,
+                                               const Forward::primitive_desc& forward) {
+  return prefer(own, d.any_weight, [&](const memory::desc& weight) {
+    return BackwardData::primitive_desc(
+        host_engine(), d.tensors.x, weight, d.tensors.y, forward, attributes());
+  });
+}
+
 BackwardWeight::primitive_desc backward_weight_for(
     const Descriptors& d,
     const memory::desc& own,
@@ -89,8 +98,10 @@ Forward::primitive_desc choose_for_training(const Descriptors& d) {
   constexpr auto kind = dnnl::prop_kind::forward_training;
   for (const memory::desc& wanted : {d.any_weight, d.plain_weight, d.turned_weight}) {
     const auto forward = forward_for(d, kind, wanted);
-    const auto gradient = backward_weight_for(d, forward.weights_desc(), forward);
-    if (!is_plain_loops(forward) && !is_plain_loops(gradient)) {
+    const memory::desc weight = forward.weights_desc();
+    if (!is_plain_loops(forward) &&
+        !is_plain_loops(backward_data_for(d, weight, forward)) &&
+        !is_plain_loops(backward_weight_for(d, weight, forward))) {
       return forward;
     }
   }
@@ -104,12 +115,7 @@ void add_backward(const Descriptors& d,
                   const OnednnLayout& layout,
                   const Forward::primitive_desc& forward,
                   OnednnOperation<Exec>& operation) {
-  const TensorDescriptors& t = d.tensors;
-  const auto data =
-      prefer(layout.descriptor(), d.any_weight, [&](const memory::desc& weight) {
-        return BackwardData::primitive_desc(
-            host_engine(), t.x, weight, t.y, forward, attributes());
-      });
+  const auto data = backward_data_for(d, layout.descriptor(), forward);
   operation.set_backward_data(BackwardData(data), data);
   const auto weight = backward_weight_for(d, layout.descriptor(), forward);
   operation.set_backward_weight(BackwardWeight(weight), weight);

@@ -18,8 +18,8 @@ namespace {
 using namespace testing;
 using tag = dnnl::memory::format_tag;
 
-/// Of the gradient of the weights in the layout that make_linear chooses.
-std::string gradient_code(const LinearShape& s) {
+/// Of the three passes in the layout that make_linear chooses.
+std::string codes_of(const LinearShape& s) {
   LinearOptions options;
   options.shape = s;
   const auto exec = test_instance<Kokkos::Serial>();
@@ -39,7 +39,10 @@ std::string gradient_code(const LinearShape& s) {
       attributes());
   const dnnl::inner_product_backward_weights::primitive_desc gradient(
       host_engine(), x, layout->descriptor(), bias, y, forward, attributes());
-  return std::string(forward.impl_info_str()) + ", " + gradient.impl_info_str();
+  const dnnl::inner_product_backward_data::primitive_desc data(
+      host_engine(), x, layout->descriptor(), y, forward, attributes());
+  return std::string(forward.impl_info_str()) + ", " + data.impl_info_str() + ", " +
+         gradient.impl_info_str();
 }
 
 void expect_fast_code() {
@@ -49,7 +52,7 @@ void expect_fast_code() {
                                            {16, 1, 1, 512, 1000, true, false},
                                            {4, 1, 1, 64, 4, true, false}};
   for (const LinearShape& shape : shapes) {
-    const std::string code = gradient_code(shape);
+    const std::string code = codes_of(shape);
     EXPECT_EQ(code.find("ref"), std::string::npos)
         << code << " for " << shape.units << " units at batch " << shape.n;
   }

@@ -261,7 +261,7 @@ class Campaign:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--kills", type=int, default=36)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", help="one case by name")
     options = parser.parse_args()

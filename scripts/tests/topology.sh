@@ -92,7 +92,7 @@ played 3 6
 # As many learners on other devices: it goes on, and says that bits may differ.
 expect 0 run inputs/smoke_digits.toml run.output="$folder/out" training.epochs=2 --resume \
   learners.per_device=3 "devices.topology=pack:2 numa:1 core:3 pu:1"
-says "the devices or their reduction tree are not those of the checkpoint"
+says "devices, threads or reduction tree are not those of the checkpoint"
 run learners.per_device=1 "devices.topology=$dgx"
 played 8 8
 run learners.per_device=1 "devices.topology=$a100"

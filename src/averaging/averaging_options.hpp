@@ -58,6 +58,15 @@ constexpr bool pulls_by_alpha(AveragingMethodName method) {
          method == AveragingMethodName::easgd_async;
 }
 
+/// Whether each learner always has weights and velocity of its own. post_local_sgd has
+/// them from some round on.
+constexpr bool has_own_weights(AveragingMethodName method) {
+  return method != AveragingMethodName::ssgd &&
+         method != AveragingMethodName::polyak_ruppert &&
+         method != AveragingMethodName::hogwild &&
+         method != AveragingMethodName::post_local_sgd;
+}
+
 /// Whether a step of the rate restarts averaging (DESIGN 2, "Restart of averaging").
 constexpr bool can_restart(AveragingMethodName method) {
   return method == AveragingMethodName::sma || method == AveragingMethodName::easgd ||

@@ -49,8 +49,19 @@ std::string part(const std::string& text) {
   if (text.size() <= longest_part) {
     return printable(text);
   }
-  return printable(text.substr(0, longest_part / 2)) +
-         fmt::format("... ({} characters)", text.size());
+  // Ends of paths tell more than their middles; no cut goes through a character.
+  const auto is_inside = [&](std::size_t i) {
+    return is_between(byte_at(text, i), 0x80, 0xBF);
+  };
+  std::size_t head = longest_part / 2, tail = text.size() - longest_part / 4;
+  while (head > 0 && is_inside(head)) {
+    --head;
+  }
+  while (tail < text.size() && is_inside(tail)) {
+    ++tail;
+  }
+  return printable(text.substr(0, head)) +
+         fmt::format(" ... ({} bytes) ... ", text.size()) + printable(text.substr(tail));
 }
 
 }  // namespace

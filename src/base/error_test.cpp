@@ -46,9 +46,16 @@ TEST(Error, MessageIsUtf8) {
 }
 
 TEST(Error, EndlessPartsAreCut) {
-  const std::string text = to_sentence({std::string(1000000, 'x'), "why", "", ""});
-  EXPECT_LT(text.size(), 400U);
-  EXPECT_NE(text.find("xxx... (1000000 characters) (why)"), std::string::npos);
+  const std::string text =
+      to_sentence({std::string(999990, 'x') + "/some/file", "why", "", ""});
+  EXPECT_LT(text.size(), 600U);
+  EXPECT_NE(text.find("xxx ... (1000000 bytes) ... xxx"), std::string::npos) << text;
+  EXPECT_NE(text.find("xxx/some/file (why)"), std::string::npos) << text;
+  std::string umlauts = "x";
+  for (int i = 0; i < 1000; ++i) {
+    umlauts += "\xc3\xbc";
+  }
+  EXPECT_EQ(to_sentence({umlauts, "", "", ""}).find("\\x"), std::string::npos);
 }
 
 }  // namespace

@@ -10,13 +10,11 @@ namespace crossbow {
 
 /// While it lives, the three signals set a request instead of ending the program:
 /// * the first one is kept and reported by `requested()`;
-/// * a second SIGINT, or a SIGTERM or SIGINT later than `patience` after the first of
-/// these two,
-///   ends the program at once with status 128 + signal (130, 143), nothing saved;
-/// * a SIGTERM within `patience` of the first counts as the same request (Slurm and
-/// mpirun
-///   send it to the step and to the process), and SIGUSR1 (Slurm's early warning) never
-///   ends the program.
+/// * a second SIGINT, or either later than `patience` after the first of SIGTERM and
+///   SIGINT, ends the program at once with status 128 + signal (130, 143), nothing saved;
+/// * a SIGTERM within `patience` of the first counts as the same request (Slurm sends it
+///   to the step and to the process), and SIGUSR1 (Slurm's early warning) never ends the
+///   program.
 /// SIGXFSZ and SIGPIPE are ignored meanwhile, so that a file-size limit is an error of
 /// the write, with a path, and a reader that goes away (`| head`) ends no training. Only
 /// one may live at a time.

@@ -36,7 +36,8 @@ KeyBindings run_keys() {
            .range = above(0),
            .unit = "s",
            .default_text = "no limit",
-           .help = "Write a checkpoint and stop with exit status 75 after this time."},
+           .help = "Write a checkpoint and stop with exit status 75 after this time, "
+                   "that of loading data included."},
           [](auto& c) -> auto& { return c.run.time_limit; }),
       key(
           {.section = "run",
@@ -245,7 +246,7 @@ KeyBindings checkpoint_keys() {
            .type = KeyType::number,
            .range = from_to(0, 1e6),
            .unit = "min",
-           .help = "Longest time without a checkpoint; 0: whatever the time."},
+           .help = "Longest time without a checkpoint; 0: none by the clock."},
           [](auto& c) -> auto& { return c.checkpoint.every_minutes; }),
       key(
           {.section = "checkpoint",

@@ -41,8 +41,9 @@ void check_possible(bool is_possible,
 
 /// Over which tree, and from how many learners on each device, sums are made.
 std::string reduction_text(const PreparedRun& run) {
-  return fmt::format("learners {} parents {} children {}",
+  return fmt::format("learners {} threads {} parents {} children {}",
                      fmt::join(run.devices.placement.learners_of_device(), ","),
+                     run.options.threads,
                      fmt::join(run.options.tree.parent, ","),
                      fmt::join(run.options.tree.children, ","));
 }
@@ -58,6 +59,7 @@ Checkpoint to_checkpoint(TrainingState&& state, const PreparedRun& run) {
   file.integers = {{"round", state.round},
                    {"samples", state.samples},
                    {"last_round_samples", state.last_round_samples},
+                   {"samples_per_epoch", state.samples_per_epoch},
                    {"restart_pending", state.restart_pending ? 1 : 0},
                    {"row_samples", state.row_samples},
                    {"losses", state.losses},
@@ -100,6 +102,11 @@ TrainingState from_checkpoint(const std::string& path, const Checkpoint& file) {
   state.losses = integer("losses", 0, state.samples);
   state.seconds = number("seconds");
   state.row_seconds = number("row_seconds");
+  check_possible(state.row_seconds <= state.seconds,
+                 "row_seconds",
+                 fmt::to_string(state.row_seconds),
+                 path);
+  state.samples_per_epoch = integer("samples_per_epoch", 1, most_samples);
   const std::int64_t learners = integer("learners", 1, most_learners);
   for (std::int64_t j = 0; j < learners; ++j) {
     state.loss_sums.push_back(number("loss_sum" + std::to_string(j)));
@@ -157,8 +164,10 @@ void check_state(const std::string& path,
       check_tensor(path, file, group, each);
     }
   };
+  const AveragingMethodName method = deck_of(path, file).averaging.method;
   const std::string& one = wanted.parameters.front().name;
-  const bool has_own_replicas = file.shapes.contains("replica1/" + one);
+  const bool has_own_replicas =
+      has_own_weights(method) || file.shapes.contains("replica1/" + one);
   const std::int64_t learners = require(file.integers, "learners", path);
   for (std::int64_t j = 0; j < learners; ++j) {
     if (j == 0 || has_own_replicas) {
@@ -168,7 +177,7 @@ void check_state(const std::string& path,
     check(fmt::format("statistics{}/", j), wanted.statistics);
   }
   check("average_statistics/", wanted.statistics);
-  if (can_restart(deck_of(path, file).averaging.method)) {  // those that know z_prev
+  if (can_restart(method)) {  // those that know z_prev
     check("previous/", wanted.parameters);
   }
 }

@@ -23,8 +23,11 @@ std::optional<double> seconds_until_job_end() {
   if (std::getenv("SLURM_JOB_ID") == nullptr) {
     return std::nullopt;
   }
+  // One task of an array has the array's own id for its job id: squeue would tell of all.
   const char* command =
-      "exec timeout 10 squeue -h -j \"$SLURM_JOB_ID\" -o %e 2>/dev/null </dev/null";
+      "job=$SLURM_JOB_ID; [ -z \"$SLURM_ARRAY_TASK_ID\" ] || "
+      "job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID; "
+      "exec timeout 10 squeue -h -j \"$job\" -o %e 2>/dev/null </dev/null";
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> answer(popen(command, "r"),
                                                                &pclose);
   std::array<char, 64> line = {};

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/testing.hpp"
 
@@ -67,7 +68,7 @@ TEST(JobLimit, stops_half_a_minute_or_a_quarter_before) {
 class FakeSqueue : public ::testing::Test {
  protected:
   void answer_with(const std::string& script) {
-    folder_ = fs::path(::testing::TempDir()) / "fake_squeue";
+    folder_ = fs::path(::testing::TempDir()) / ("squeue_" + std::to_string(getpid()));
     fs::create_directories(folder_);
     const fs::path program = folder_ / "squeue";
     std::ofstream(program) << "#!/bin/sh\n" << script << "\n";
@@ -77,6 +78,8 @@ class FakeSqueue : public ::testing::Test {
   }
   void TearDown() override {
     unsetenv("SLURM_JOB_ID");
+    unsetenv("SLURM_ARRAY_JOB_ID");
+    unsetenv("SLURM_ARRAY_TASK_ID");
     setenv("PATH", path_.c_str(), 1);
     fs::remove_all(folder_);
   }
@@ -92,6 +95,13 @@ TEST_F(FakeSqueue, is_asked_for_this_job) {
   const auto left = seconds_until_job_end();
   ASSERT_TRUE(left.has_value());
   EXPECT_NEAR(*left, 1000, 3);
+}
+
+TEST_F(FakeSqueue, is_asked_for_this_task_of_an_array) {
+  answer_with("[ \"$3\" = 4700_3 ] && echo " + squeue_time(std::time(nullptr) + 1000));
+  setenv("SLURM_ARRAY_JOB_ID", "4700", 1);
+  setenv("SLURM_ARRAY_TASK_ID", "3", 1);
+  EXPECT_TRUE(seconds_until_job_end().has_value());
 }
 
 TEST_F(FakeSqueue, that_fails_is_no_limit) {

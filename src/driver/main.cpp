@@ -33,7 +33,9 @@ int main(int argc, char** argv) {
   try {
     crossbow::check_processor(crossbow::processor_features());
     const int status = crossbow::run_command_line(argc, argv);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    // A run that is to be requeued must not lose its status for lost lines.
+    const bool is_printed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (status == 0 && !is_printed) {
       throw std::system_error(errno, std::generic_category(), "standard output");
     }
     return status;

@@ -1,5 +1,7 @@
 #include "driver/memory_need.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -10,7 +12,7 @@
 
 namespace crossbow {
 
-MemoryNeed memory_need(const NetworkPlan& plan, int batch, int learners) {
+MemoryNeed memory_need(const NetworkPlan& plan, const MemoryInput& input) {
   double parameters = 0;
   for (const NamedShape& tensor : tensors_of(plan).parameters) {
     double elements = sizeof(float);
@@ -24,11 +26,16 @@ MemoryNeed memory_need(const NetworkPlan& plan, int batch, int learners) {
     outputs += sizeof(float) * static_cast<double>(layer.out.h) *
                static_cast<double>(layer.out.w) * static_cast<double>(layer.out.c);
   }
-  const double k = learners;
+  const double k = input.learners;
+  const auto tested =
+      static_cast<double>(std::min(input.test_samples, largest_test_batch));
   MemoryNeed need;
-  need.replicas = parameters * (4 * k + 3);  // three buffers of z
-  need.activations = outputs * k * (2.0 * batch + largest_test_batch);
-  need.checkpoint = parameters * (2 * k + 2);  // w, v; z, z_prev
+  need.replicas = parameters * (3 * k + 1);  // w, g, v; z
+  if (can_restart(input.method)) {
+    need.replicas += parameters * (k + 1);  // corrections; z_prev
+  }
+  need.activations = outputs * k * (2.0 * input.batch + tested);
+  need.checkpoint = parameters * (has_own_weights(input.method) ? 2 * k + 1 : 3);
   return need;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "averaging/averaging_options.hpp"
 #include "model/network_plan.hpp"
 
 namespace crossbow {
@@ -17,8 +18,15 @@ struct MemoryNeed {
   double total() const { return replicas + activations + checkpoint; }
 };
 
-/// For `learners` of `batch` samples each.
-MemoryNeed memory_need(const NetworkPlan& plan, int batch, int learners);
+/// What that depends on.
+struct MemoryInput {
+  AveragingMethodName method = AveragingMethodName::sma;
+  int batch = 1;     // per learner
+  int learners = 1;  // on all devices
+  std::int64_t test_samples = 1;
+};
+
+MemoryNeed memory_need(const NetworkPlan& plan, const MemoryInput& input);
 
 /// Throw Error(usage) that says how much is needed for what if it is more than `limit`
 /// [bytes] (run.memory_limit; none: what this process can have at most).

@@ -22,13 +22,20 @@ NetworkPlan mlp(std::vector<int> hidden) {
 // 100 inputs, 20 hidden units, 5 classes: 2125 parameters, 25 outputs (the ReLU is
 // fused).
 TEST(MemoryNeed, counts_each_learner_and_what_all_share) {
-  const MemoryNeed one = memory_need(mlp({20}), 8, 1);
-  EXPECT_DOUBLE_EQ(one.replicas, 4 * 2125 * (4 + 3));
+  const auto need_of = [](AveragingMethodName method, int learners, int test_samples) {
+    return memory_need(mlp({20}), {method, 8, learners, test_samples});
+  };
+  using Name = AveragingMethodName;
+  const MemoryNeed one = need_of(Name::sma, 1, 1000);
+  EXPECT_DOUBLE_EQ(one.replicas, 4 * 2125 * 6);  // w, g, v, c; z, z_prev
   EXPECT_DOUBLE_EQ(one.activations, 4 * 25 * (2 * 8 + 125));
-  EXPECT_DOUBLE_EQ(one.checkpoint, 4 * 2125 * 4);
-  const MemoryNeed three = memory_need(mlp({20}), 8, 3);
-  EXPECT_DOUBLE_EQ(three.replicas, 4 * 2125 * (12 + 3));
-  EXPECT_DOUBLE_EQ(three.activations, 3 * one.activations);
+  EXPECT_DOUBLE_EQ(one.checkpoint, 4 * 2125 * 3);
+  const MemoryNeed three = need_of(Name::sma, 3, 10);
+  EXPECT_DOUBLE_EQ(three.replicas, 4 * 2125 * (12 + 2));
+  EXPECT_DOUBLE_EQ(three.activations, 3 * 4 * 25 * (2 * 8 + 10));
+  const MemoryNeed ssgd = need_of(Name::ssgd, 8, 10);
+  EXPECT_DOUBLE_EQ(ssgd.replicas, 4 * 2125 * 25);
+  EXPECT_DOUBLE_EQ(ssgd.checkpoint, 4 * 2125 * 3);  // one replica is all replicas
 }
 
 std::string refusal(const MemoryNeed& need, std::optional<double> limit) {
@@ -56,7 +63,8 @@ TEST(MemoryNeed, beyond_the_deck_s_limit_is_told_with_figures) {
 
 // 2^48 weights are a petabyte, which no integer of 32 bits and no machine holds.
 TEST(MemoryNeed, of_absurd_networks_is_told_too) {
-  const MemoryNeed need = memory_need(mlp({1 << 24, 1 << 24, 1 << 24}), 65536, 1024);
+  const MemoryNeed need = memory_need(mlp({1 << 24, 1 << 24, 1 << 24}),
+                                      {AveragingMethodName::sma, 65536, 1024, 100});
   EXPECT_GT(need.total(), 1e18);
   EXPECT_NE(refusal(need, std::nullopt).find("of memory"), std::string::npos);
 }

@@ -30,6 +30,9 @@ class OutputFolder {
   /// history or checkpoints there. Throws Error(data) where that cannot be.
   void move_earlier_run_aside(const Notice& notice);
 
+  /// Whether another run has taken the folder over.
+  bool is_lost() const { return lock_->is_lost(); }
+
   /// Path of `name` inside.
   std::string file(const std::string& name) const;
 

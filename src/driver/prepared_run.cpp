@@ -82,7 +82,9 @@ PreparedRun prepare_run(const RunConfig& config,
   // Both throw where deck and data do not fit together.
   const NetworkPlan network = plan_for(config.model, run.training_set());
   const auto need = [&](int learners) {
-    return memory_need(network, config.training.batch, learners);
+    return memory_need(
+        network,
+        {config.averaging.method, config.training.batch, learners, run.test_data.n});
   };
   const std::optional<double>& limit = config.run.memory_limit;
   check_memory(need(1), limit);  // else the number of weights may fit no integer

@@ -14,6 +14,9 @@ constexpr double plain_interval = 30;  // [s]: a batch job's log stays readable
 
 /// "1:02:03" or "2:03".
 std::string duration(double seconds) {
+  if (!std::isfinite(seconds)) {
+    return "-";
+  }
   const auto whole = std::llround(seconds);
   const long long hours = whole / 3600;
   const long long minutes = whole / 60 % 60;

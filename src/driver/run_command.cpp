@@ -34,6 +34,7 @@ int run_command(const RunRequest& request, char** argv) {
   settle_backend(config, argv);
   // Data may take long to load: who asks then is answered after the first round.
   const StopSignal signal;
+  const Stopwatch since_start;  // of loading, too: a job's time goes by with it
   const Kokkos::ScopeGuard kokkos(kokkos_settings(config.devices));
   std::vector<std::string> notices;
   const Notice tell = [&](const std::string& line) {
@@ -44,7 +45,7 @@ int run_command(const RunRequest& request, char** argv) {
   if (!request.json.empty()) {
     check_writable(request.json);
   }
-  RunSession session(run, request.resume, signal, tell);
+  RunSession session(run, request.resume, signal, since_start, tell);
   session.log_notices(notices);
   try {
     const std::optional<TrainingEnd> before = session.ended_before();

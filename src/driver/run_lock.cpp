@@ -32,6 +32,10 @@ std::string this_host() {
   return name.data();
 }
 
+Owner own_name() {
+  return {this_host(), getpid()};
+}
+
 Owner read_owner(const std::string& path) {
   Owner owner;
   std::ifstream file(path);
@@ -52,6 +56,13 @@ std::pair<std::int64_t, std::int64_t> time_of(const std::string& path) {
   fstat(file, &status);
   close(file);
   return {status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
+/// Whether the open file is still the one of that name.
+bool is_same_file(int file, const std::string& path) {
+  struct stat opened = {}, named = {};
+  return fstat(file, &opened) == 0 && stat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 /// Whether the owner's pulse is felt within `pulse.patience`.
@@ -79,25 +90,36 @@ bool lives(const std::string& path, const LockPulse& pulse) {
 
 RunLock::RunLock(const std::string& path, const Notice& notice, const LockPulse& pulse)
     : path_(path), pulse_(pulse) {
-  file_ = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
-  CROSSBOW_VALIDATE(file_ >= 0,
-                    ExitCode::data,
-                    {"the output folder cannot be written to",
-                     std::strerror(errno),
-                     path,
-                     "Set run.output to a folder that you may write to"});
   try {
     take(notice);
+    heart_ = std::thread([this] { beat(); });
   } catch (...) {
     close(file_);
     throw;
   }
-  heart_ = std::thread([this] { beat(); });
+}
+
+void RunLock::open_file() {
+  if (file_ >= 0) {
+    close(file_);
+  }
+  file_ = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+  CROSSBOW_VALIDATE(file_ >= 0,
+                    ExitCode::data,
+                    {"the output folder cannot be written to",
+                     std::strerror(errno),
+                     path_,
+                     "Set run.output to a folder that you may write to"});
 }
 
 void RunLock::take(const Notice& notice) {
-  const bool is_locked = flock(file_, LOCK_EX | LOCK_NB) == 0;
-  const bool is_held = !is_locked && errno == EWOULDBLOCK;
+  bool is_locked = false, is_held = false;
+  do {
+    open_file();
+    is_locked = flock(file_, LOCK_EX | LOCK_NB) == 0;
+    is_held = !is_locked && errno == EWOULDBLOCK;
+    // Its owner may have moved the folder aside between the two calls.
+  } while (is_locked && !is_same_file(file_, path_));
   const Owner owner = read_owner(path_);
   if (is_held) {
     refuse(path_, owner);
@@ -112,7 +134,8 @@ void RunLock::take(const Notice& notice) {
         fmt::format("the run before ({}) was killed; its lock is taken over",
                     owner.text()));
   }
-  const std::string text = fmt::format("{} {}\n", this_host(), getpid());
+  const Owner own = own_name();
+  const std::string text = fmt::format("{} {}\n", own.host, own.process);
   const bool is_written =
       ftruncate(file_, 0) == 0 &&
       pwrite(file_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
@@ -128,6 +151,10 @@ void RunLock::beat() {
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, pulse_.beat, [this] { return ends_; })) {
     futimens(file_, nullptr);
+    const Owner owner = read_owner(path_);
+    if (!owner.host.empty() && owner.text() != own_name().text()) {
+      is_lost_ = true;
+    }
   }
 }
 
@@ -138,8 +165,10 @@ RunLock::~RunLock() {
     changed_.notify_all();
   }
   heart_.join();
-  // An empty file names nobody. Should that fail, the next run listens for our pulse.
-  [[maybe_unused]] const int failed = ftruncate(file_, 0);
+  if (!is_lost_) {
+    // An empty file names nobody. Should that fail, the next run listens for our pulse.
+    [[maybe_unused]] const int failed = ftruncate(file_, 0);
+  }
   close(file_);
 }
 

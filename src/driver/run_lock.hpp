@@ -4,6 +4,7 @@
 // it cannot (no locks, or locks that other machines do not see) the owner's pulse does:
 // the file's time, which it sets again and again.
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -29,12 +30,17 @@ class RunLock {
   RunLock(const std::string& path, const Notice& notice, const LockPulse& pulse = {});
   /// Give it back.
   ~RunLock();
+
+  /// Whether another run has taken it over, having felt no pulse (a suspended process),
+  /// or having come at the same moment where flock() tells nothing.
+  bool is_lost() const { return is_lost_.load(); }
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
   RunLock(RunLock&&) = delete;
   RunLock& operator=(RunLock&&) = delete;
 
  private:
+  void open_file();
   void take(const Notice& notice);
   void beat();
 
@@ -44,6 +50,7 @@ class RunLock {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ends_ = false;
+  std::atomic<bool> is_lost_{false};
   std::thread heart_;
 };
 

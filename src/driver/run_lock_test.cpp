@@ -125,8 +125,24 @@ TEST_F(RunLockTest, of_another_machine_with_a_pulse_is_left_alone) {
 TEST_F(RunLockTest, has_a_pulse_itself) {
   const RunLock lock(path, tell, quick);
   const auto before = fs::last_write_time(path);
-  std::this_thread::sleep_for(milliseconds(200));
+  for (int i = 0; i < 500 && fs::last_write_time(path) == before; ++i) {
+    std::this_thread::sleep_for(milliseconds(10));
+  }
   EXPECT_GT(fs::last_write_time(path), before);
+}
+
+// As by a run of another machine that has felt no pulse of this one for long.
+TEST_F(RunLockTest, that_another_has_taken_over_is_lost_and_left_to_it) {
+  {
+    const RunLock lock(path, tell, quick);
+    EXPECT_FALSE(lock.is_lost());
+    leave_lock("node17 4711\n");
+    for (int i = 0; i < 500 && !lock.is_lost(); ++i) {
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+    EXPECT_TRUE(lock.is_lost());
+  }
+  EXPECT_EQ(content(), "node17 4711");
 }
 
 TEST_F(RunLockTest, with_an_unreadable_owner_is_free) {

@@ -73,8 +73,12 @@ bool is_of_method(const std::vector<DeckDifference>& differences) {
 RunSession::RunSession(const PreparedRun& run,
                        const ResumeOptions& options,
                        const StopSignal& signal,
+                       const Stopwatch& since_start,
                        const Notice& notice)
-    : run_(run), output_(run.config.run.output, notice), signal_(signal) {
+    : run_(run),
+      output_(run.config.run.output, notice),
+      signal_(signal),
+      since_start_(since_start) {
   if (options.resume) {
     load_checkpoint(options, notice);
   }
@@ -120,6 +124,7 @@ void RunSession::load_checkpoint(const ResumeOptions& options, const Notice& not
   const std::vector<DeckDifference> differences = differences_to(path, checkpoint, run_);
   tell_differences(differences, path, options.override_deck, notice);
   const NetworkPlan network = plan_for(run_.options.model, run_.training_set());
+  TrainingState state = from_checkpoint(path, checkpoint);
   check_tensors(path, checkpoint, network);
   check_state(path, checkpoint, network);
   if (!has_same_learners(path, checkpoint, run_)) {
@@ -130,13 +135,21 @@ void RunSession::load_checkpoint(const ResumeOptions& options, const Notice& not
                     checkpoint.integers.at("learners")));
   } else if (!has_same_reduction(checkpoint, run_)) {
     say(notice,
-        "the devices or their reduction tree are not those of the checkpoint: the run "
-        "goes on, but not bit for bit as it would have");
+        "devices, threads or reduction tree are not those of the checkpoint: the run "
+        "goes "
+        "on, but not bit for bit as it would have");
   }
-  state_ = from_checkpoint(path, checkpoint);
   if (is_of_method(differences)) {
-    keep_average_only(*state_);
+    CROSSBOW_VALIDATE(
+        run_.options.averaging.method != AveragingMethodName::polyak_ruppert,
+        ExitCode::usage,
+        {"polyak_ruppert cannot begin in the middle of a training",
+         "its average model is the mean of all iterates",
+         path,
+         "Resume with another averaging.method, or start a new run"});
+    keep_average_only(state);
   }
+  state_ = std::move(state);
   say(notice, fmt::format("resuming from {} (round {})", path, state_->round));
 }
 
@@ -164,6 +177,12 @@ void RunSession::not_bound() {
 }
 
 bool RunSession::stop_requested() {
+  CROSSBOW_VALIDATE(!output_.is_lost(),
+                    ExitCode::data,
+                    {"another run has taken over the output folder",
+                     "this one had given no sign of life",
+                     output_.file("run.lock"),
+                     "Let one of them run at a time"});
   if (!stop_reason_.empty()) {
     return true;
   }

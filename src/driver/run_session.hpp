@@ -39,6 +39,7 @@ class RunSession final : public TrainingObserver {
   RunSession(const PreparedRun& run,
              const ResumeOptions& options,
              const StopSignal& signal,
+             const Stopwatch& since_start,
              const Notice& notice);
 
   /// The state to go on from; none: from the start.
@@ -75,7 +76,8 @@ class RunSession final : public TrainingObserver {
   std::optional<HistoryFile> history_;
   nlohmann::json record_;
   const StopSignal& signal_;
-  Stopwatch since_start_, since_checkpoint_;
+  const Stopwatch& since_start_;
+  Stopwatch since_checkpoint_;
   std::optional<double> job_seconds_;  // after which the job's own limit is near
   ProgressLine progress_line_;
   std::string stop_reason_;

@@ -21,8 +21,9 @@ class ProgressMeter {
     round_ = round;
     watch_.restart();
   }
-  /// Whether it is long enough ago that it was looked at [0.25 s].
-  bool is_due() const { return watch_.seconds() >= 0.25; }
+  /// Whether after round t it is long enough ago that it was looked at [0.25 s]. A
+  /// learner that goes at its own pace may take several batches of one round.
+  bool is_due(std::int64_t t) const { return t > round_ && watch_.seconds() >= 0.25; }
   /// The speed since then, after round t with this loss; measures from here on.
   TrainingProgress look(std::int64_t t, double loss) {
     const auto samples_between = [&](std::int64_t from, std::int64_t to) {

@@ -43,12 +43,13 @@ class Training {
       : o_(options),
         training_set_(training_set),
         test_set_(test_set),
-        given_(state),
         observer_(observer),
         plan_(plan_for(options.model, training_set)),
         stream_(
             training_set.data.n, options.training.batch, options.seed, options.shuffle),
-        start_(start_of(options, state)),
+        state_(state == nullptr ? TrainingState()
+                                : in_this_stream(*state, options, stream_)),
+        start_{state_.round, state_.samples, state_.last_round_samples},
         schedule_(schedule_input(options, stream_, start_)),
         gate_(options.learners, start_.round, schedule_.rounds()),
         rendezvous_(options.learners),
@@ -208,6 +209,7 @@ class Training {
         observer_.not_bound();
       }
       watch_.restart();
+      progress_.restart(state_.round);
     });
     bind_weights(worker);
   }
@@ -221,8 +223,10 @@ class Training {
     const Network<Exec>& network = worker.learner.network();
     parameters_ = network.parameters();
     statistics_ = network.statistics();
-    state_ =
-        given_ != nullptr ? *given_ : initial_state(parameters_, statistics_, o_.seed);
+    if (state_.tensors.empty()) {
+      state_ = initial_state(parameters_, statistics_, o_.seed);
+    }
+    state_.samples_per_epoch = stream_.samples_per_epoch();
     saved_round_ = state_.round;
     board_ = ProgressBoard(o_.learners, state_);
     const ReplicaSizes sizes{o_.learners, parameters_.size(), statistics_.size()};
@@ -424,7 +428,7 @@ class Training {
     if (observer_.checkpoint_requested()) {
       gate_.ask_for_rest();
     }
-    if (progress_.is_due()) {
+    if (progress_.is_due(round.rule.number)) {
       observer_.progress(progress_.look(round.rule.number, board_.last_loss(0)));
     }
   }
@@ -444,10 +448,10 @@ class Training {
 
   const TrainerOptions& o_;
   SampleSet training_set_, test_set_;
-  const TrainingState* given_;
   TrainingObserver& observer_;
   NetworkPlan plan_;
   BatchStream stream_;
+  TrainingState state_;  // changed at rest only
   TrainingStart start_;
   RoundSchedule schedule_;
   RoundGate gate_;
@@ -458,7 +462,6 @@ class Training {
 
   // Made by the last learner to be ready; afterwards changed at rest only.
   ParameterLayout parameters_, statistics_;
-  TrainingState state_;
   std::int64_t saved_round_ = 0;  // of the newest checkpoint
   std::unique_ptr<ReplicaStore<Exec>> store_;
   std::unique_ptr<AveragingMethod<Exec>> method_;

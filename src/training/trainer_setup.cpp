@@ -1,14 +1,30 @@
 #include "training/trainer_setup.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace crossbow {
 
-TrainingStart start_of(const TrainerOptions& o, const TrainingState* state) {
-  if (state == nullptr) {
-    return {};
+TrainingState in_this_stream(TrainingState state,
+                             const TrainerOptions& o,
+                             const BatchStream& stream) {
+  const std::int64_t b = o.training.batch, epoch = stream.samples_per_epoch();
+  if (state.samples_per_epoch == epoch && state.samples % b == 0) {
+    return state;
   }
-  // Another batch than before need not divide what has been taken.
-  const std::int64_t batches = (state->samples + o.training.batch - 1) / o.training.batch;
-  return {state->round, batches * o.training.batch, state->last_round_samples};
+  const auto convert = [&](std::int64_t samples) {
+    const double epochs =
+        static_cast<double>(samples) / static_cast<double>(state.samples_per_epoch);
+    return static_cast<std::int64_t>(
+               std::ceil(epochs * static_cast<double>(epoch) / static_cast<double>(b))) *
+           b;
+  };
+  const std::int64_t before = convert(state.samples - state.last_round_samples);
+  state.samples = convert(state.samples);
+  state.last_round_samples = state.samples - before;
+  state.row_samples = std::min(state.samples, convert(state.row_samples));
+  state.samples_per_epoch = epoch;
+  return state;
 }
 
 ScheduleInput schedule_input(const TrainerOptions& o,

@@ -9,8 +9,11 @@
 
 namespace crossbow {
 
-/// Where a training goes on from `state`; none: from the start.
-TrainingStart start_of(const TrainerOptions& o, const TrainingState* state);
+/// Carry a state of another batch or data set over to this stream: it goes on after as
+/// many epochs, rounded up to whole batches.
+TrainingState in_this_stream(TrainingState state,
+                             const TrainerOptions& o,
+                             const BatchStream& stream);
 ScheduleInput schedule_input(const TrainerOptions& o,
                              const BatchStream& stream,
                              const TrainingStart& start);

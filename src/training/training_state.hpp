@@ -14,12 +14,13 @@ namespace crossbow {
 ///   previous/<tensor>            z_prev, where the method has momentum of z
 ///   replica<j>/<tensor>          w_j; a learner without one starts from z
 ///   velocity<j>/<tensor>         v_j; without one: 0
-///   statistics<j>/<tensor>       batch-norm running statistics of w_j; without: those of
-///   z average_statistics/<tensor>  of z; without: mean 0, variance 1
+///   statistics<j>/<tensor>       running ones of w_j (batch norm); without: z's
+///   average_statistics/<tensor>  of z; without: mean 0, variance 1
 struct TrainingState {
   std::int64_t round = 0;               // rounds done
   std::int64_t samples = 0;             // taken by all learners in them
   std::int64_t last_round_samples = 0;  // of these in the last round
+  std::int64_t samples_per_epoch = 1;   // then: floor(N/b) b
   double seconds = 0;                   // of training, tests excluded
   bool restart_pending = false;         // see AveragingRestart
   NamedTensors tensors;
