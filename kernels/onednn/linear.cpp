@@ -97,7 +97,7 @@ BackwardWeight::primitive_desc backward_weight_for(
 Forward::primitive_desc choose_for_training(const Descriptors& d) {
   constexpr auto kind = dnnl::prop_kind::forward_training;
   for (const memory::desc& wanted : {d.any_weight, d.plain_weight, d.turned_weight}) {
-    const auto forward = forward_for(d, kind, wanted);
+    auto forward = forward_for(d, kind, wanted);
     const memory::desc weight = forward.weights_desc();
     if (!is_plain_loops(forward) &&
         !is_plain_loops(backward_data_for(d, weight, forward)) &&
