@@ -237,7 +237,7 @@ TEST(Progress, tells_speed_loss_and_time_left_a_few_times_a_second) {
   options.training.test_every = 0;
   TrainingState state = final_state(options, data);
   state.round = 1200;
-  state.samples = state.row_samples = 100 * 96;  // 100 epochs
+  state.samples = state.row_samples = 9600;  // 100 epochs
   options.training.epochs = 102;
   Watcher recorder;
   run(options, data, recorder, &state);
