@@ -63,7 +63,6 @@ constexpr bool pulls_by_alpha(AveragingMethodName method) {
 constexpr bool has_own_weights(AveragingMethodName method) {
   return method != AveragingMethodName::ssgd &&
          method != AveragingMethodName::polyak_ruppert &&
-         method != AveragingMethodName::hogwild &&
          method != AveragingMethodName::post_local_sgd;
 }
 
