@@ -8,11 +8,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child_process.hpp"
 #include "base/error.hpp"
 
 #include "io/h5_handle.hpp"
@@ -62,9 +64,8 @@ void read_all(const std::string& path) {
   const std::uintmax_t bytes = std::filesystem::file_size(path, failed);
   const rlim_t seconds = 5 + (failed ? 0 : bytes / bytes_per_second);
   const rlimit time = {seconds, seconds + 1};  // the first ends it with SIGXCPU
-  const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CPU, &time);
-  setrlimit(RLIMIT_CORE, &no_core);
+  leave_no_core();
   int status = 0;
   try {
     read_all(path);
@@ -95,18 +96,14 @@ std::string trial_fault(const std::string& path) {
     be_alone();
     try_to_read(path);
   }
-  int status = 0;
-  pid_t ended = -1;
-  do {
-    ended = child < 0 ? child : waitpid(child, &status, 0);
-  } while (ended < 0 && child >= 0 && errno == EINTR);
-  if (ended < 0) {
+  const std::optional<int> status = wait_for_end(child);
+  if (!status.has_value()) {
     return std::string("no process can be started to try it: ") + std::strerror(errno);
   }
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
+  if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGXCPU) {
     return "the HDF5 library does not come to an end with it";
   }
-  const bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  const bool good = WIFEXITED(*status) && WEXITSTATUS(*status) == 0;
   return good ? "" : "the HDF5 library cannot bear it";
 }
 

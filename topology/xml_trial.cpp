@@ -3,12 +3,15 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/child_process.hpp"
 
 namespace crossbow {
 namespace {
@@ -37,8 +40,7 @@ void limit_memory() {
   dup2(complaints, STDERR_FILENO);
   dup2(complaints, STDOUT_FILENO);
   limit_memory();
-  const rlimit no_core = {0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
+  leave_no_core();
   alarm(patience);
   _exit(load_xml(path) ? 0 : not_understood);
 }
@@ -54,14 +56,6 @@ bool has_output(int descriptor) {
     }
     any = any || count > 0;
   }
-}
-
-bool wait_for(pid_t child, int& status) {
-  pid_t ended = 0;
-  do {
-    ended = waitpid(child, &status, 0);
-  } while (ended < 0 && errno == EINTR);
-  return ended == child;
 }
 
 }  // namespace
@@ -93,14 +87,14 @@ std::string xml_fault(const std::string& path) {
   close(ends[1]);
   const bool complains = has_output(ends[0]);
   close(ends[0]);
-  int status = 0;
-  if (child < 0 || !wait_for(child, status)) {
+  const std::optional<int> status = wait_for_end(child);
+  if (!status.has_value()) {
     return "no process can be started to read it";
   }
-  if (WIFSIGNALED(status)) {
+  if (WIFSIGNALED(*status)) {
     return "hwloc cannot bear it";
   }
-  if (WEXITSTATUS(status) != 0) {
+  if (WEXITSTATUS(*status) != 0) {
     return "hwloc does not understand it";
   }
   return complains ? "hwloc finds contradictions in it" : "";

@@ -125,20 +125,20 @@ for signal in TERM USR1; do
   ends 75 60000 "SIG$signal twice at once"
   [[ -s $(newest) ]] || die "SIG$signal twice: no checkpoint"
 done
-# A SIGTERM more than 5 s after the first: while it is stopped, the round does not end.
-begin slow.toml late
-kill -s TERM "$process"; sleep 0.1
-kill -s STOP "$process"; sleep 5.2
-kill -s TERM "$process"
-kill -s CONT "$process"
+# Send signal $1 to a run in folder $2, and SIGTERM more than 5 s later; while it is stopped, the round
+# does not end.
+then_late_term() {
+  begin slow.toml "$2"
+  kill -s "$1" "$process"; sleep 0.1
+  kill -s STOP "$process"; sleep 5.2
+  kill -s TERM "$process"
+  kill -s CONT "$process"
+}
+then_late_term TERM late
 ends 143 400 "a SIGTERM 5 s after the first"
 echo "a SIGTERM 5 s after the first: 143 after $took ms"
 # SIGUSR1 long before is no such first.
-begin slow.toml early
-kill -s USR1 "$process"; sleep 0.1
-kill -s STOP "$process"; sleep 5.2
-kill -s TERM "$process"
-kill -s CONT "$process"
+then_late_term USR1 early
 ends 75 60000 "a SIGTERM 5 s after SIGUSR1"
 no_leavings "SIGTERM after SIGUSR1"
 echo "signals: all as documented"

@@ -1,6 +1,7 @@
 #include "driver/checkpointing.hpp"
 
-#include <cmath>
+#include <algorithm>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -27,16 +28,24 @@ const Value& require(const std::map<std::string, Value>& values,
   return found->second;
 }
 
-void check_possible(bool is_possible,
-                    const std::string& name,
-                    const std::string& value,
-                    const std::string& path) {
-  CROSSBOW_VALIDATE(is_possible,
+constexpr double largest = std::numeric_limits<double>::max();          // finite
+constexpr double smallest = std::numeric_limits<double>::denorm_min();  // above 0
+
+/// The value of that name, which must be within bounds; a NaN is within none.
+template <class Value>
+Value value_in(const std::map<std::string, Value>& values,
+               const std::string& name,
+               Value least,
+               Value most,
+               const std::string& path) {
+  const Value value = require(values, name, path);
+  CROSSBOW_VALIDATE(value >= least && value <= most,
                     ExitCode::data,
                     {fmt::format("{} = {} of the checkpoint is impossible", name, value),
                      "",
                      path,
                      "Use the checkpoint before it"});
+  return value;
 }
 
 /// Over which tree, and from how many learners on each device, sums are made.
@@ -82,34 +91,26 @@ Checkpoint to_checkpoint(TrainingState&& state, const PreparedRun& run) {
 }
 
 TrainingState from_checkpoint(const std::string& path, const Checkpoint& file) {
-  TrainingState state;
-  const auto integer = [&](const char* name, std::int64_t least, std::int64_t most) {
-    const std::int64_t value = require(file.integers, name, path);
-    check_possible(value >= least && value <= most, name, fmt::to_string(value), path);
-    return value;
-  };
-  const auto number = [&](const std::string& name) {
-    const double value = require(file.numbers, name, path);
-    check_possible(value >= 0 && std::isfinite(value), name, fmt::to_string(value), path);
-    return value;
-  };
   constexpr std::int64_t most_samples = std::int64_t{1} << 53;
+  const auto integer = [&](const char* name, std::int64_t least, std::int64_t most) {
+    return value_in(file.integers, name, least, most, path);
+  };
+  const auto number = [&](const std::string& name, double most) {
+    return value_in(file.numbers, name, 0.0, most, path);
+  };
+  TrainingState state;
   state.samples = integer("samples", 0, most_samples);
   state.last_round_samples = integer("last_round_samples", 0, state.samples);
   state.round = integer("round", 0, state.samples);
   state.restart_pending = integer("restart_pending", 0, 1) != 0;
   state.row_samples = integer("row_samples", 0, state.samples);
   state.losses = integer("losses", 0, state.samples);
-  state.seconds = number("seconds");
-  state.row_seconds = number("row_seconds");
-  check_possible(state.row_seconds <= state.seconds,
-                 "row_seconds",
-                 fmt::to_string(state.row_seconds),
-                 path);
+  state.seconds = number("seconds", largest);
+  state.row_seconds = number("row_seconds", state.seconds);
   state.samples_per_epoch = integer("samples_per_epoch", 1, most_samples);
   const std::int64_t learners = integer("learners", 1, most_learners);
   for (std::int64_t j = 0; j < learners; ++j) {
-    state.loss_sums.push_back(number("loss_sum" + std::to_string(j)));
+    state.loss_sums.push_back(number("loss_sum" + std::to_string(j), largest));
   }
   for (const auto& [name, values] : file.tensors) {
     state.tensors[name] = {require(file.shapes, name, path), values};
@@ -139,47 +140,49 @@ void check_tensor(const std::string& path,
 
 }  // namespace
 
+std::vector<std::string> groups_of_state(const std::string& path,
+                                         const Checkpoint& file) {
+  const AveragingMethodName method = deck_of(path, file).averaging.method;
+  const auto has_second = [](const auto& tensor) {
+    return tensor.first.starts_with("replica1/");
+  };
+  const bool has_own_replicas =
+      has_own_weights(method) ||
+      std::any_of(file.shapes.begin(), file.shapes.end(), has_second);
+  const std::int64_t learners = require(file.integers, "learners", path);
+  std::vector<std::string> groups;
+  for (std::int64_t j = 0; j < learners; ++j) {
+    if (j == 0 || has_own_replicas) {
+      groups.push_back(fmt::format("replica{}/", j));
+      groups.push_back(fmt::format("velocity{}/", j));
+    }
+    groups.push_back(fmt::format("statistics{}/", j));
+  }
+  groups.emplace_back("average_statistics/");
+  if (can_restart(method)) {  // those that know z_prev
+    groups.emplace_back("previous/");
+  }
+  return groups;
+}
+
 void check_tensors(const std::string& path,
                    const Checkpoint& file,
-                   const NetworkPlan& network) {
+                   const NetworkPlan& network,
+                   const std::vector<std::string>& groups) {
   const NetworkTensors wanted = tensors_of(network);
-  std::set<std::string> groups = {"average/"};
-  for (const auto& [name, shape] : file.shapes) {
-    groups.insert(name.substr(0, name.find('/') + 1));
-  }
-  for (const std::string& group : groups) {
+  const auto check = [&](const std::string& group) {
     const bool is_statistics = group.find("statistics") != std::string::npos;
     for (const NamedShape& each : is_statistics ? wanted.statistics : wanted.parameters) {
       check_tensor(path, file, group, each);
     }
-  }
-}
-
-void check_state(const std::string& path,
-                 const Checkpoint& file,
-                 const NetworkPlan& network) {
-  const NetworkTensors wanted = tensors_of(network);
-  const auto check = [&](const std::string& group, const auto& tensors) {
-    for (const NamedShape& each : tensors) {
-      check_tensor(path, file, group, each);
-    }
   };
-  const AveragingMethodName method = deck_of(path, file).averaging.method;
-  const std::string& one = wanted.parameters.front().name;
-  const bool has_own_replicas =
-      has_own_weights(method) || file.shapes.contains("replica1/" + one);
-  const std::int64_t learners = require(file.integers, "learners", path);
-  for (std::int64_t j = 0; j < learners; ++j) {
-    if (j == 0 || has_own_replicas) {
-      check(fmt::format("replica{}/", j), wanted.parameters);
-      check(fmt::format("velocity{}/", j), wanted.parameters);
-    }
-    check(fmt::format("statistics{}/", j), wanted.statistics);
+  check("average/");
+  std::for_each(groups.begin(), groups.end(), check);
+  std::set<std::string> present;
+  for (const auto& [name, shape] : file.shapes) {
+    present.insert(name.substr(0, name.find('/') + 1));
   }
-  check("average_statistics/", wanted.statistics);
-  if (can_restart(method)) {  // those that know z_prev
-    check("previous/", wanted.parameters);
-  }
+  std::for_each(present.begin(), present.end(), check);
 }
 
 namespace {
@@ -212,24 +215,19 @@ RunConfig deck_of(const std::string& path, const Checkpoint& file) {
 }
 
 NetworkPlan network_of(const std::string& path, const Checkpoint& file) {
-  const auto value = [&](const char* name) {
-    constexpr std::int64_t most = std::int64_t{1} << 24;
-    const std::int64_t extent = require(file.integers, name, path);
-    check_possible(extent >= 1 && extent <= most, name, fmt::to_string(extent), path);
-    return extent;
+  const auto extent = [&](const char* name) {
+    return value_in(file.integers, name, std::int64_t{1}, std::int64_t{1} << 24, path);
   };
   const ImageShape image = {
-      value("image_height"), value("image_width"), value("image_channels")};
+      extent("image_height"), extent("image_width"), extent("image_channels")};
   const ModelOptions model = deck_of(path, file).model;
-  return from_deck_of(path, [&] { return plan_network(model, image, value("classes")); });
+  return from_deck_of(path,
+                      [&] { return plan_network(model, image, extent("classes")); });
 }
 
 PixelScale pixel_scale_of(const std::string& path, const Checkpoint& file) {
-  const double mean = require(file.numbers, "data_mean", path);
-  const double std = require(file.numbers, "data_std", path);
-  check_possible(mean >= 0 && mean <= 1, "data_mean", fmt::to_string(mean), path);
-  check_possible(std > 0 && std <= 1, "data_std", fmt::to_string(std), path);
-  return pixel_scale(mean, std);
+  return pixel_scale(value_in(file.numbers, "data_mean", 0.0, 1.0, path),
+                     value_in(file.numbers, "data_std", smallest, 1.0, path));
 }
 
 std::vector<DeckDifference> differences_to(const std::string& path,

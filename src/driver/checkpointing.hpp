@@ -26,17 +26,18 @@ TrainingState from_checkpoint(const std::string& path, const Checkpoint& checkpo
 /// where something is missing.
 RunConfig deck_of(const std::string& path, const Checkpoint& checkpoint);
 
-/// Throw Error(data) naming file and tensor unless the tensors are those of `network`,
-/// and whatever there is of a learner or a method is there whole.
+/// The groups of tensors that a training goes on from: replicas, velocities, statistics,
+/// the average's memory. An exported model, for one, has none of them. Call after
+/// from_checkpoint, which bounds the number of learners.
+std::vector<std::string> groups_of_state(const std::string& path,
+                                         const Checkpoint& checkpoint);
+
+/// Throw Error(data) naming file and tensor unless the average, `groups` and whatever
+/// other group is there have all tensors of `network`.
 void check_tensors(const std::string& path,
                    const Checkpoint& checkpoint,
-                   const NetworkPlan& network);
-
-/// Throw Error(data) naming file and tensor where replicas, velocities or the average's
-/// memory are missing: an exported model, for one, is no state of a training.
-void check_state(const std::string& path,
-                 const Checkpoint& checkpoint,
-                 const NetworkPlan& network);
+                   const NetworkPlan& network,
+                   const std::vector<std::string>& groups = {});
 
 /// The network of a checkpoint, as its deck and the images that it was trained on have
 /// it.

@@ -125,8 +125,7 @@ void RunSession::load_checkpoint(const ResumeOptions& options, const Notice& not
   tell_differences(differences, path, options.override_deck, notice);
   const NetworkPlan network = plan_for(run_.options.model, run_.training_set());
   TrainingState state = from_checkpoint(path, checkpoint);
-  check_tensors(path, checkpoint, network);
-  check_state(path, checkpoint, network);
+  check_tensors(path, checkpoint, network, groups_of_state(path, checkpoint));
   if (!has_same_learners(path, checkpoint, run_)) {
     say(notice,
         fmt::format("the run goes on with {} learner(s) and had {}: new ones start from "

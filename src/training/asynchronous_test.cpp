@@ -93,6 +93,16 @@ TEST(Asynchronous, every_batch_of_the_stream_is_taken_once) {
   }
 }
 
+/// Each row's loss is the mean over the batches of its rounds and of no others.
+void expect_rows_of_their_rounds(const Recorder& recorder, const std::string& name) {
+  std::int64_t before = 0;
+  for (const TestResult& test : recorder.tests) {
+    EXPECT_NEAR(test.train_loss, recorder.mean_loss(before + 1, test.rounds), 1e-12)
+        << name << ", round " << test.rounds;
+    before = test.rounds;
+  }
+}
+
 // Rests that are asked for at any time fall between those of the schedule: nobody is left
 // waiting, and each finds all batches of its rounds done and no others.
 TEST(Asynchronous, all_rest_after_the_same_rounds_whenever_that_is_asked_for) {
@@ -111,12 +121,7 @@ TEST(Asynchronous, all_rest_after_the_same_rounds_whenever_that_is_asked_for) {
       for (const TrainingState& state : recorder.checkpoints) {
         EXPECT_EQ(state.samples, state.round * 24) << name;
       }
-      std::int64_t before = 0;
-      for (const TestResult& test : recorder.tests) {
-        EXPECT_NEAR(test.train_loss, recorder.mean_loss(before + 1, test.rounds), 1e-12)
-            << name << ", round " << test.rounds;
-        before = test.rounds;
-      }
+      expect_rows_of_their_rounds(recorder, name);
     }
   }
 }
@@ -146,12 +151,7 @@ TEST(Asynchronous, all_rest_for_tests_after_the_same_rounds) {
       recorder.delay_seed = seed;
       run(options, data, recorder);
       ASSERT_EQ(recorder.tests.size(), 8U) << name;  // the last is the end
-      std::int64_t before = 0;
-      for (const TestResult& test : recorder.tests) {
-        EXPECT_NEAR(test.train_loss, recorder.mean_loss(before + 1, test.rounds), 1e-12)
-            << name << ", round " << test.rounds;
-        before = test.rounds;
-      }
+      expect_rows_of_their_rounds(recorder, name);
     }
   }
 }
