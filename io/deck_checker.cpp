@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/utf8.hpp"
+
 namespace crossbow {
 
 namespace {
@@ -32,14 +34,10 @@ bool has_kind(const KeySpec& spec, const std::string& kind) {
 
 /// Cut a long text at a character of UTF-8, so that a complaint stays one line.
 std::string shortened(const std::string& text) {
-  std::size_t size = 40;
-  if (text.size() <= size) {
-    return text;
-  }
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) {
-    --size;
-  }
-  return text.substr(0, size) + "...";
+  constexpr std::size_t longest = 40;
+  return text.size() <= longest
+             ? text
+             : text.substr(0, cut_at_character(text, longest)) + "...";
 }
 
 std::string description(const toml::node& node) {

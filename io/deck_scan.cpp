@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/utf8.hpp"
+
 namespace crossbow {
 namespace {
 
@@ -120,10 +122,6 @@ std::size_t end_of_token(std::string_view text, std::size_t begin) {
   return text[begin] == '#' ? std::min(text.find('\n', begin), text.size()) : begin + 1;
 }
 
-bool is_character(char c) {  // and no further byte of one
-  return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-}
-
 TextPlace place_at(std::string_view text, std::size_t position) {
   const std::string_view before = text.substr(0, position);
   const std::size_t begin = before.rfind('\n') + 1;  // 0 where there is none
@@ -131,7 +129,7 @@ TextPlace place_at(std::string_view text, std::size_t position) {
     return static_cast<std::size_t>(std::count_if(
         before.begin() + static_cast<std::ptrdiff_t>(from), before.end(), counts));
   };
-  return {count(0, [](char c) { return c == '\n'; }) + 1, count(begin, is_character) + 1};
+  return {count(0, [](char c) { return c == '\n'; }) + 1, count(begin, begins_character) + 1};
 }
 
 }  // namespace

@@ -145,7 +145,8 @@ H5File H5File::open(const std::string& path) {
                      .why = "it does not begin like one",
                      .where = "",
                      .remedy = "Give an .h5 file written by crossbow"});
-  if (!h5::has_checksums(path)) {
+  const bool has_checksums = h5::has_checksums(path);
+  if (!has_checksums) {
     file.check_by_trial();
   }
   const H5Handle access = file_access();
@@ -153,7 +154,7 @@ H5File H5File::open(const std::string& path) {
   if (!file.file_.valid()) {
     file.fail_reading("it");
   }
-  if (h5::has_checksums(path) && file.has_variable_texts()) {
+  if (has_checksums && file.has_variable_texts()) {
     file.check_by_trial();
   }
   return file;

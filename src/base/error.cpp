@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.hpp"
+
 namespace crossbow {
 namespace {
 
-constexpr std::size_t longest_part = 600;  // characters of a message
+constexpr std::size_t longest_part = 600;  // [bytes]
 
 unsigned char byte_at(std::string_view text, std::size_t i) {
   return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
@@ -50,16 +52,8 @@ std::string part(const std::string& text) {
     return printable(text);
   }
   // Ends of paths tell more than their middles; no cut goes through a character.
-  const auto is_inside = [&](std::size_t i) {
-    return is_between(byte_at(text, i), 0x80, 0xBF);
-  };
-  std::size_t head = longest_part / 2, tail = text.size() - longest_part / 4;
-  while (head > 0 && is_inside(head)) {
-    --head;
-  }
-  while (tail < text.size() && is_inside(tail)) {
-    ++tail;
-  }
+  const std::size_t head = cut_at_character(text, longest_part / 2);
+  const std::size_t tail = cut_at_character(text, text.size() - longest_part / 4);
   return printable(text.substr(0, head)) +
          fmt::format(" ... ({} bytes) ... ", text.size()) + printable(text.substr(tail));
 }
