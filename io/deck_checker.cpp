@@ -35,9 +35,8 @@ bool has_kind(const KeySpec& spec, const std::string& kind) {
 /// Cut a long text at a character of UTF-8, so that a complaint stays one line.
 std::string shortened(const std::string& text) {
   constexpr std::size_t longest = 40;
-  return text.size() <= longest
-             ? text
-             : text.substr(0, cut_at_character(text, longest)) + "...";
+  return text.size() <= longest ? text
+                                : text.substr(0, cut_at_character(text, longest)) + "...";
 }
 
 std::string description(const toml::node& node) {

@@ -129,7 +129,8 @@ TextPlace place_at(std::string_view text, std::size_t position) {
     return static_cast<std::size_t>(std::count_if(
         before.begin() + static_cast<std::ptrdiff_t>(from), before.end(), counts));
   };
-  return {count(0, [](char c) { return c == '\n'; }) + 1, count(begin, begins_character) + 1};
+  return {count(0, [](char c) { return c == '\n'; }) + 1,
+          count(begin, begins_character) + 1};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
-// Where characters begin in UTF-8 (RFC 3629, section 3), for texts that are cut or counted.
+// Where characters begin in UTF-8 (RFC 3629, section 3), for texts that are cut or
+// counted.
 
 #include <cstddef>
 #include <string_view>
