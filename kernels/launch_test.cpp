@@ -13,6 +13,7 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/linear.hpp"
 #include "kernels/pool2d.hpp"
+#include "kernels/shortcut.hpp"
 #include "kernels/softmax_loss.hpp"
 #include "kernels/testing.hpp"
 
@@ -154,6 +155,15 @@ TYPED_TEST(LaunchTest, element_kernels) {
   const DropoutKey key{1, 1, 10, 10, 0.5F};
   this->expect_launches(
       1, [&] { dropout(this->exec, key, ids.view(), ids.view(), x.view(), y.span()); });
+}
+
+TYPED_TEST(LaunchTest, shortcut) {
+  const ShortcutShape s{1, 4, 4, 2, 2, 4};
+  const auto x = this->array(32), y = this->array(16);
+  this->expect_launches(2, [&] {
+    shortcut_forward(this->exec, s, x.view(), y.span());
+    shortcut_backward(this->exec, s, y.view(), x.span());
+  });
 }
 
 TYPED_TEST(LaunchTest, batch_norm_and_softmax) {

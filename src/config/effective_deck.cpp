@@ -46,8 +46,12 @@ bool shapes_training(const KeySpec& spec, const RunConfig& config) {
   if (spec.section == "training" && spec.key == "epochs") {
     return policy == SchedulePolicy::cosine || policy == SchedulePolicy::polynomial;
   }
-  constexpr std::array<std::string_view, 5> sections = {
-      "model", "batch_norm", "optimizer", "optimizer.schedule", "averaging"};
+  constexpr std::array<std::string_view, 6> sections = {"data.augment",
+                                                        "model",
+                                                        "batch_norm",
+                                                        "optimizer",
+                                                        "optimizer.schedule",
+                                                        "averaging"};
   constexpr std::array<std::string_view, 3> keys = {
       "run.seed", "data.shuffle", "training.batch"};
   return std::find(sections.begin(), sections.end(), spec.section) != sections.end() ||
@@ -88,6 +92,16 @@ std::string effective_deck_text(const RunConfig& config) {
     text += line_of(binding, config);
   }
   for (const LayerOptions& layer : config.model.layers) {
+    text += layer_text(layer);
+  }
+  return text;
+}
+
+std::string layers_text(std::vector<LayerOptions> layers,
+                        const BatchNormOptions& batch_norm) {
+  std::string text;
+  for (LayerOptions& layer : layers) {
+    settle_defaults(layer, batch_norm);
     text += layer_text(layer);
   }
   return text;

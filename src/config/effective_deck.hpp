@@ -12,6 +12,10 @@ namespace crossbow {
 /// key without a value, or without effect, is a comment that says so.
 std::string effective_deck_text(const RunConfig& config);
 
+/// Write layers as [[model.layer]] tables, which a deck can have as they are.
+std::string layers_text(std::vector<LayerOptions> layers,
+                        const BatchNormOptions& batch_norm);
+
 /// A key with its value in two decks, as TOML; "-" where it has no effect.
 struct DeckDifference {
   std::string key, first, second;

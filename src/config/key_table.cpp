@@ -95,6 +95,38 @@ KeyBindings data_keys() {
   };
 }
 
+KeyBindings augment_keys() {
+  return {
+      key(
+          {.section = "data.augment",
+           .key = "pad",
+           .type = KeyType::integer,
+           .range = from_to(0, 4096),
+           .unit = "pixels",
+           .help =
+               "Rows and columns of zeros around a training image, out of which a part "
+               "of the image's size, or of `crop`, is taken anywhere."},
+          [](auto& c) -> auto& { return c.data.augment.pad; }),
+      key(
+          {.section = "data.augment",
+           .key = "crop",
+           .type = KeyType::integer,
+           .range = from_to(0, 65536),
+           .unit = "pixels",
+           .help = "Height and width of the part of each image that is used: anywhere in "
+                   "training, the middle in tests; 0: the image's own."},
+          [](auto& c) -> auto& { return c.data.augment.crop; }),
+      key(
+          {.section = "data.augment",
+           .key = "mirror",
+           .type = KeyType::boolean,
+           .help =
+               "Change left and right of half of the training images, others in every "
+               "epoch."},
+          [](auto& c) -> auto& { return c.data.augment.mirror; }),
+  };
+}
+
 bool is_named(const RunConfig& config) {
   return config.model.layers.empty();
 }
@@ -106,11 +138,14 @@ KeyBindings model_keys() {
           key(
               {.section = "model",
                .key = "name",
-               .words = {"lenet", "mlp", "logistic"},
-               .help = "Network by name: `lenet` (the CROSSBOW paper's, for images of at "
-                       "least 16x16), `mlp` (linear layers with ReLU), `logistic` (one "
-                       "linear "
-                       "layer)."},
+               .words = {network_names.begin(), network_names.end()},
+               .help =
+                   "Network by name: `lenet` (the CROSSBOW paper's, for images of at "
+                   "least 16x16), `mlp` (linear layers with ReLU), `logistic` (one "
+                   "linear layer); for small images such as CIFAR's `resnet20` to "
+                   "`resnet110`, `vgg11` and `vgg16` (with batch norm and dropout) and "
+                   "`allcnn`; for large ones `resnet18` to `resnet101`. `crossbow "
+                   "model NAME` shows any of them."},
               [](auto& c) -> auto& { return c.model.name; }),
           is_named,
           no_layers,
@@ -137,8 +172,24 @@ KeyBindings model_keys() {
                .range = from_to_below(0, 1),
                .help = "Share of values set to zero before the last layer."},
               [](auto& c) -> auto& { return c.model.dropout; }),
-          [](const RunConfig& c) { return is_named(c) && c.model.name != "logistic"; },
+          [](const RunConfig& c) {
+            return is_named(c) && (c.model.name == "lenet" || c.model.name == "mlp");
+          },
           "with name = \"lenet\" or \"mlp\"",
+          "name"),
+      only_if(
+          bind_names<RunConfig>(
+              {.section = "model",
+               .key = "shortcut",
+               .help = "How the shortcuts of a residual network for small images change "
+                       "shape: `A` leaves pixels out and adds channels of zeros, `B` "
+                       "projects by 1x1 convolutions (He et al. 2016)."},
+              EnumNames<ShortcutOption>{{"A", ShortcutOption::a},
+                                        {"B", ShortcutOption::b}},
+              [](auto& c) -> auto& { return c.model.shortcut; }),
+          [](const RunConfig& c) { return is_named(c) && is_small_resnet(c.model.name); },
+          "with name = \"resnet20\", \"resnet32\", \"resnet44\", \"resnet56\" or "
+          "\"resnet110\"",
           "name"),
   };
 }
@@ -281,6 +332,7 @@ const std::vector<KeyBinding>& key_table() {
     KeyBindings all;
     for (const KeyBindings& keys : {run_keys(),
                                     data_keys(),
+                                    augment_keys(),
                                     model_keys(),
                                     batch_norm_keys(),
                                     training_keys(),

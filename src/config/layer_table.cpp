@@ -98,9 +98,9 @@ LayerBindings own_keys() {
   const std::vector<std::string> pools = {"max_pool", "average_pool"};
   return {
       size_key("filters",
-               convolution,
+               {"convolution", "shortcut"},
                widest,
-               "Channels of the output.",
+               "Channels of the output; `shortcut` adds channels of zeros.",
                &LayerOptions::filters),
       size_key(
           "kernel", convolution, largest_window, "Square kernel.", &LayerOptions::kernel),
@@ -109,7 +109,7 @@ LayerBindings own_keys() {
           {.key = "stride",
            .type = KeyType::integer,
            .range = from_to(1, largest_window),
-           .kinds = {"convolution", "max_pool", "average_pool"},
+           .kinds = {"convolution", "shortcut", "max_pool", "average_pool"},
            .unit = "pixels",
            .default_text = "1; pooling: `size`",
            .help = "Distance of windows."},
@@ -235,6 +235,17 @@ const std::vector<LayerBinding>& layer_table() {
   return table;
 }
 
+void settle_defaults(LayerOptions& layer, const BatchNormOptions& batch_norm) {
+  const bool is_convolving =
+      layer.type == LayerType::convolution || layer.type == LayerType::shortcut;
+  if (layer.stride == 0) {
+    layer.stride = is_convolving ? 1 : layer.size;
+  }
+  if (layer.type == LayerType::batch_norm && layer.epsilon == 0) {
+    layer.epsilon = batch_norm.epsilon;
+  }
+}
+
 std::vector<LayerOptions> read_layers(InputDeck& deck,
                                       const BatchNormOptions& batch_norm) {
   std::vector<LayerOptions> layers;
@@ -246,12 +257,7 @@ std::vector<LayerOptions> read_layers(InputDeck& deck,
         binding.read(*value, layer);
       }
     }
-    if (layer.stride == 0) {
-      layer.stride = layer.type == LayerType::convolution ? 1 : layer.size;
-    }
-    if (layer.type == LayerType::batch_norm && layer.epsilon == 0) {
-      layer.epsilon = batch_norm.epsilon;
-    }
+    settle_defaults(layer, batch_norm);
     layer.where = table.place().text();
     names.add(layer, table);
     layers.push_back(std::move(layer));

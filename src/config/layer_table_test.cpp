@@ -48,7 +48,9 @@ TEST(Layers, EveryKeyOfEveryTypeIsRead) {
       layer("relu") + layer("tanh", "name = \"t\"\n") +
       layer("add", "inputs = [\"t\", \"relu7\"]\n") + layer("global_average_pool") +
       layer("dropout", "probability = 0.25\n") +
-      layer("linear", "units = 10\nbias = false\ninputs = [\"input\"]\n"));
+      layer("linear", "units = 10\nbias = false\ninputs = [\"input\"]\n") +
+      layer("shortcut", "filters = 16\nstride = 2\n") +
+      layer("shortcut", "filters = 16\n"));
   std::vector<LayerOptions> expected = {
       options(LayerType::convolution, "d.toml:1:1"),
       options(LayerType::convolution, "d.toml:8:1"),
@@ -61,7 +63,9 @@ TEST(Layers, EveryKeyOfEveryTypeIsRead) {
       options(LayerType::add, "d.toml:31:1"),
       options(LayerType::global_average_pool, "d.toml:34:1"),
       options(LayerType::dropout, "d.toml:36:1"),
-      options(LayerType::linear, "d.toml:39:1")};
+      options(LayerType::linear, "d.toml:39:1"),
+      options(LayerType::shortcut, "d.toml:44:1"),
+      options(LayerType::shortcut, "d.toml:48:1")};
   expected[0].name = "c";
   expected[0].filters = expected[1].filters = 8;
   expected[0].kernel = expected[1].kernel = 3;
@@ -81,6 +85,9 @@ TEST(Layers, EveryKeyOfEveryTypeIsRead) {
   expected[11].units = 10;
   expected[11].bias = false;
   expected[11].inputs = {"input"};
+  expected[12].filters = expected[13].filters = 16;
+  expected[12].stride = 2;
+  expected[13].stride = 1;
   ASSERT_EQ(read.size(), expected.size());
   for (std::size_t i = 0; i < read.size(); ++i) {
     EXPECT_EQ(read[i], expected[i]) << "layer " << i;
@@ -147,7 +154,8 @@ TEST(Layers, EachTypeTakesItsOwnKeysOnly) {
       {"relu", {}},
       {"tanh", {}},
       {"dropout", {"probability"}},
-      {"add", {}}};
+      {"add", {}},
+      {"shortcut", {"filters", "stride"}}};
   for (const auto& [type, own] : keys) {
     for (const auto& [key, value] : values) {
       std::string rest = type == "add" ? "inputs = [\"input\", \"input\"]\n" : "";
@@ -183,7 +191,8 @@ TEST(Layers, MissingKeysAreNamed) {
             "model.layer.type is missing (it has no default, d.toml:1:1). Give "
             "\"convolution\", "
             "\"linear\", \"max_pool\", \"average_pool\", \"global_average_pool\", "
-            "\"batch_norm\", \"relu\", \"tanh\", \"dropout\" or \"add\"");
+            "\"batch_norm\", \"relu\", \"tanh\", \"dropout\", \"add\" or "
+            "\"shortcut\"");
 }
 
 TEST(Layers, PaddingIsANumberOrSame) {

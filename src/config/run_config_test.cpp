@@ -40,7 +40,7 @@ TEST(RunConfig, AnEmptyDeckHasTheDefaults) {
 RunConfig full_config() {
   RunConfig c;
   c.run = {"trial 7", "/tmp/x", 9223372036854775807u, 3600.0, 2e9};
-  c.data = {"a.h5", "b.h5", false, 0.25, 0.5};
+  c.data = {"a.h5", "b.h5", false, 0.25, 0.5, {4, 24, true}};
   c.model.name = "mlp";
   c.model.hidden = {64, 32};
   c.model.dropout = 0.5;
@@ -231,7 +231,8 @@ TEST(RunConfig, AllComplaintsComeAtOnceInTheDecksOrder) {
             "training.test_every is the integer -1 (out of range, d.toml:4:14). Give a "
             "number from 0 "
             "to 1000000\n"
-            "unknown section [optimiser] (the sections are run, data, model, batch_norm, "
+            "unknown section [optimiser] (the sections are run, data, data.augment, "
+            "model, batch_norm, "
             "training, "
             "optimizer, optimizer.schedule, averaging, learners, devices, checkpoint and "
             "model.layer, "
@@ -379,8 +380,9 @@ TEST(RunConfig, KeysWithoutEffectAreRefused) {
 TEST(RunConfig, AWrongNameCausesNoFurtherComplaint) {
   EXPECT_EQ(complaints("[model]\nname = \"mpl\"\nhidden = [3]\n"),
             "model.name is the string \"mpl\" (unknown, d.toml:2:8). Give \"lenet\", "
-            "\"mlp\" or "
-            "\"logistic\"; did you mean \"mlp\"?");
+            "\"mlp\", \"logistic\", \"resnet20\", \"resnet32\", \"resnet44\", "
+            "\"resnet56\", \"resnet110\", \"resnet18\", \"resnet34\", \"resnet50\", "
+            "\"resnet101\", \"vgg11\", \"vgg16\" or \"allcnn\"; did you mean \"mlp\"?");
   EXPECT_EQ(
       complaints("[optimizer.schedule]\npolicy = \"steps\"\nsteps = [2, 1]\n"),
       "optimizer.schedule.policy is the string \"steps\" (unknown, d.toml:2:10). Give "

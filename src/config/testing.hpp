@@ -27,6 +27,10 @@ test = "b.h5"
 shuffle = false
 mean = 0.25
 std = 0.5
+[data.augment]
+pad = 4
+crop = 24
+mirror = true
 [model]
 name = "mlp"
 hidden = [64, 32]

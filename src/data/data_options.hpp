@@ -6,12 +6,23 @@
 
 namespace crossbow {
 
+/// How training images are varied (data/augmentation.hpp says what each does).
+struct AugmentOptions {
+  int pad = 0;          // rows and columns of zeros on each side [pixels]
+  int crop = 0;         // square part that is used; 0: the image's own size [pixels]
+  bool mirror = false;  // left and right change places in half of the cases
+
+  bool operator==(const AugmentOptions&) const = default;
+};
+
 struct DataOptions {
   std::string train = "digits";  // HDF5 file, or folder or name of an IDX data set
   std::string test = "digits";
   bool shuffle = true;
   std::optional<double> mean;  // none: the training set's own
   std::optional<double> std;   // none: the training set's own
+
+  AugmentOptions augment;
 
   bool operator==(const DataOptions&) const = default;
 };

@@ -1,7 +1,5 @@
 #include "data/sample_set.hpp"
 
-#include <cstring>
-
 #include "base/contract.hpp"
 
 #include "kernels/augment.hpp"
@@ -16,11 +14,9 @@ template <class Exec>
 BatchFiller<Exec>::BatchFiller(const Exec& exec,
                                const SampleSet& samples,
                                std::int64_t batch)
-    : samples_(samples), batch_size_(batch) {
-  const Dataset& d = samples.data;
-  sample_bytes_ = static_cast<std::int64_t>(d.h) * d.w * d.c;
+    : samples_(samples), image_(samples.image()), batch_size_(batch) {
   const auto n = static_cast<std::size_t>(batch);
-  const std::size_t size = n * static_cast<std::size_t>(sample_bytes_);
+  const std::size_t size = n * static_cast<std::size_t>(image_.size());
   bytes_ = make_buffer<std::uint8_t>(exec, "crossbow::batch_bytes", size);
   images_ = make_buffer(exec, "crossbow::batch_images", size);
   labels_ = make_buffer<std::int32_t>(exec, "crossbow::batch_labels", n);
@@ -42,9 +38,11 @@ const Batch<Exec>& BatchFiller<Exec>::fill(const Exec& exec,
   for (std::int64_t slot = 0; slot < batch_size_; ++slot) {
     const auto place = static_cast<std::size_t>(slot);
     const std::int64_t sample = place < indices.size() ? indices[place] : indices[0];
-    std::memcpy(host_bytes_.data() + slot * sample_bytes_,
-                samples_.data.images.data() + sample * sample_bytes_,
-                static_cast<std::size_t>(sample_bytes_));
+    copy_augmented(samples_.data,
+                   sample,
+                   place_in(samples_.data, samples_.augmentation, epoch, sample),
+                   image_,
+                   host_bytes_.data() + slot * image_.size());
     host_labels_(place) = samples_.data.labels[static_cast<std::size_t>(sample)];
     host_ids_(place) = sample;
     host_epochs_(place) = epoch;

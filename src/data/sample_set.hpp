@@ -9,6 +9,8 @@
 #include "io/dataset_file.hpp"
 #include "kernels/batch.hpp"
 
+#include "data/augmentation.hpp"
+
 namespace crossbow {
 
 /// pixel = scale * byte + shift.
@@ -20,10 +22,14 @@ struct PixelScale {
 /// The scale for mean and standard deviation of value/255.
 PixelScale pixel_scale(double mean, double std);
 
-/// Samples with their scale. Keeps a reference to the data set, which must outlive it.
+/// Samples with their scale and the part of each that is used. Keeps a reference to the
+/// data set, which must outlive it.
 struct SampleSet {
   const Dataset& data;
   PixelScale scale;
+  Augmentation augmentation = {};
+
+  ImageSize image() const { return augmented_size(data, augmentation); }
 };
 
 /// Buffers of one batch and the way of samples into them. One per learner.
@@ -43,7 +49,8 @@ class BatchFiller {
   using Host = Kokkos::HostSpace;
 
   SampleSet samples_;
-  std::int64_t batch_size_, sample_bytes_;
+  ImageSize image_;
+  std::int64_t batch_size_;
   Kokkos::View<std::uint8_t*, Host> host_bytes_;
   Kokkos::View<std::int32_t*, Host> host_labels_;
   Kokkos::View<std::int64_t*, Host> host_ids_, host_epochs_;

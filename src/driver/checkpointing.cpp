@@ -65,6 +65,7 @@ Checkpoint to_checkpoint(TrainingState&& state, const PreparedRun& run) {
     file.tensors[name] = std::move(tensor.values);
     file.shapes[name] = tensor.shape;
   }
+  const ImageSize image = run.training_set().image();
   file.integers = {{"round", state.round},
                    {"samples", state.samples},
                    {"last_round_samples", state.last_round_samples},
@@ -73,9 +74,9 @@ Checkpoint to_checkpoint(TrainingState&& state, const PreparedRun& run) {
                    {"row_samples", state.row_samples},
                    {"losses", state.losses},
                    {"learners", run.options.learners},
-                   {"image_height", run.training_data.h},
-                   {"image_width", run.training_data.w},
-                   {"image_channels", run.training_data.c},
+                   {"image_height", image.h},
+                   {"image_width", image.w},
+                   {"image_channels", image.c},
                    {"classes", run.training_data.classes}};
   file.numbers = {{"seconds", state.seconds},
                   {"row_seconds", state.row_seconds},

@@ -48,6 +48,7 @@ class CommandLine {
     add_check();
     add_bench();
     add_topology();
+    add_model();
     add_keys();
     add_import();
     add_evaluate();
@@ -154,6 +155,23 @@ class CommandLine {
     command->callback([this] { status_ = topology_command(topology_); });
   }
 
+  void add_model() {
+    CLI::App* command = app_.add_subcommand(
+        "model", "show a network: layers, shapes, parameters, FLOP, memory");
+    command->add_option("network", model_.model, "name of a network, or an input deck")
+        ->required();
+    command->add_option(
+        "overrides", model_.overrides, "keys set over the deck's: section.key=value ...");
+    command->add_option("--image", model_.image, "size of the images, as in 32x32x3")
+        ->type_name("HxWxC")
+        ->check(not_empty);
+    command->add_option("--classes", model_.classes, "number of classes")
+        ->check(CLI::Range(1, 1 << 24));
+    command->add_flag("--toml", model_.toml, "write it as the layers of a deck, to edit");
+    add_search(command, model_.search);
+    command->callback([this] { status_ = model_command(model_); });
+  }
+
   void add_keys() {
     CLI::App* command = app_.add_subcommand(
         "keys", "write the reference of all keys of a deck (Markdown)");
@@ -219,6 +237,7 @@ class CommandLine {
   ImportRequest import_;
   EvaluateRequest evaluate_;
   ExportRequest export_;
+  ModelRequest model_;
   CompareRequest compare_;
 };
 

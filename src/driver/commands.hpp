@@ -54,6 +54,15 @@ struct TopologyRequest {
   std::string svg;                  // file for a picture; empty: none
 };
 
+struct ModelRequest {
+  std::string model;                   // a network's name, or a deck
+  std::vector<std::string> overrides;  // "section.key=value"
+  std::string image;                   // "HxWxC"; empty: the data's, or the usual ones
+  std::optional<std::int64_t> classes;
+  bool toml = false;  // print it as [[model.layer]] instead
+  DataSearch search;
+};
+
 struct CompareRequest {
   std::vector<std::string> runs;  // folders of runs, or their history.csv
   std::string reference;          // folder of a regression case
@@ -68,6 +77,7 @@ int keys_command(const std::string& file);
 int import_command(const ImportRequest& request);
 int evaluate_command(const EvaluateRequest& request);
 int export_command(const ExportRequest& request);
+int model_command(const ModelRequest& request);
 /// 0 if all bands are kept, else 1.
 int compare_command(const CompareRequest& request);
 

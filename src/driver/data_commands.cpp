@@ -28,8 +28,10 @@ Split split_named(const std::string& name) {
 }
 
 /// The network must take images like those of the data, and know their classes.
-void check_fits(const NetworkPlan& model, const Dataset& data) {
-  const ImageShape image{data.h, data.w, data.c};
+void check_fits(const NetworkPlan& model, const SampleSet& samples) {
+  const Dataset& data = samples.data;
+  const ImageSize size = samples.image();
+  const ImageShape image{size.h, size.w, size.c};
   CROSSBOW_VALIDATE(
       model.input == image && data.classes <= model.classes,
       ExitCode::data,
@@ -40,9 +42,9 @@ void check_fits(const NetworkPlan& model, const Dataset& data) {
                    model.input.w,
                    model.input.c,
                    model.classes,
-                   data.h,
-                   data.w,
-                   data.c,
+                   size.h,
+                   size.w,
+                   size.c,
                    data.classes),
        data.place,
        "Name a test set like the one that it was trained for"});
@@ -114,9 +116,11 @@ int evaluate_command(const EvaluateRequest& request) {
   const TrainingState state = from_checkpoint(request.checkpoint, checkpoint);
   const Kokkos::ScopeGuard kokkos(quiet_settings());
   const Dataset data = load_data(request.data, Split::test, request.search, {});
-  check_fits(plan, data);
+  const SampleSet samples{
+      data, scale, {deck_of(request.checkpoint, checkpoint).data.augment}};
+  check_fits(plan, samples);
   check_tensors(request.checkpoint, checkpoint, plan);
-  const EvaluationResult result = evaluate_average(plan, {data, scale}, state.tensors);
+  const EvaluationResult result = evaluate_average(plan, samples, state.tensors);
   fmt::print("test accuracy {:.4f}, test loss {:.4f}, {} images\n",
              result.accuracy,
              result.loss,

@@ -28,8 +28,12 @@ struct PreparedRun {
   DeviceSetup devices;
   TrainerOptions options;
 
-  SampleSet training_set() const { return {training_data, scale}; }
-  SampleSet test_set() const { return {test_data, scale}; }
+  SampleSet training_set() const {
+    return {training_data, scale, {config.data.augment, true, config.run.seed}};
+  }
+  SampleSet test_set() const {
+    return {test_data, scale, {config.data.augment, false, config.run.seed}};
+  }
 };
 
 /// Have a trainer use these devices.

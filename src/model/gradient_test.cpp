@@ -194,6 +194,20 @@ TEST(Gradient, residual_block_with_projection_of_the_images) {
                     linear("fc", 3)});
 }
 
+TEST(Gradient, residual_block_with_thinned_shortcut) {
+  LayerOptions strided = convolution("conv2", 5, 3);
+  strided.stride = 2;
+  LayerOptions shortcut = layer(LayerType::shortcut, "s", {"t"});
+  shortcut.filters = 5;
+  shortcut.stride = 2;
+  expect_gradients({convolution("conv1", 2, 3),
+                    layer(LayerType::tanh, "t"),
+                    strided,
+                    shortcut,
+                    layer(LayerType::add, "sum", {"conv2", "s"}),
+                    linear("fc", 3)});
+}
+
 TEST(Gradient, three_users_of_one_layer) {
   expect_gradients({convolution("a", 3, 3),
                     layer(LayerType::tanh, "t"),

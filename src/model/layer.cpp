@@ -130,6 +130,13 @@ std::unique_ptr<Layer<Exec>> make_layer(const Exec& exec,
       return std::make_unique<TanhLayer<Exec>>();
     case LayerType::dropout:
       return make_dropout<Exec>(plan, options);
+    case LayerType::shortcut:
+      return std::make_unique<ShortcutLayer<Exec>>(ShortcutShape{options.batch,
+                                                                 plan.in.h,
+                                                                 plan.in.w,
+                                                                 plan.in.c,
+                                                                 plan.options.stride,
+                                                                 plan.out.c});
     case LayerType::add:
       break;
   }

@@ -22,10 +22,11 @@ enum class LayerType {
   tanh,
   dropout,
   add,
+  shortcut,
 };
 
 /// Every type with its name in decks; unnamed layers are called after it.
-inline constexpr std::array<std::pair<std::string_view, LayerType>, 10> layer_type_names{
+inline constexpr std::array<std::pair<std::string_view, LayerType>, 11> layer_type_names{
     {{"convolution", LayerType::convolution},
      {"linear", LayerType::linear},
      {"max_pool", LayerType::max_pool},
@@ -35,7 +36,25 @@ inline constexpr std::array<std::pair<std::string_view, LayerType>, 10> layer_ty
      {"relu", LayerType::relu},
      {"tanh", LayerType::tanh},
      {"dropout", LayerType::dropout},
-     {"add", LayerType::add}}};
+     {"add", LayerType::add},
+     {"shortcut", LayerType::shortcut}}};
+
+/// Networks by name, see model/named_networks.hpp.
+inline constexpr std::array<std::string_view, 15> network_names{"lenet",
+                                                                "mlp",
+                                                                "logistic",
+                                                                "resnet20",
+                                                                "resnet32",
+                                                                "resnet44",
+                                                                "resnet56",
+                                                                "resnet110",
+                                                                "resnet18",
+                                                                "resnet34",
+                                                                "resnet50",
+                                                                "resnet101",
+                                                                "vgg11",
+                                                                "vgg16",
+                                                                "allcnn"};
 
 /// Return a type's name in decks.
 constexpr std::string_view layer_type_name(LayerType type) {
@@ -52,9 +71,9 @@ struct LayerOptions {
   LayerType type = LayerType::relu;
   std::string name;  // unique; empty: the builder makes one of type and index
   std::vector<std::string> inputs;  // empty: the layer before
-  int filters = 0;                  // convolution
+  int filters = 0;                  // convolution, shortcut
   int kernel = 0;                   // convolution: square kernel [pixels]
-  int stride = 0;                   // convolution (0: 1) and pooling (0: size) [pixels]
+  int stride = 0;  // convolution, shortcut (0: 1) and pooling (0: size) [pixels]
   bool padding_same = false;  // convolution: output as large as the input at stride 1
   int padding = 0;            // convolution: rows and columns of zeros on each side
   bool bias = true;           // convolution, linear
@@ -79,11 +98,21 @@ struct BatchNormOptions {
   bool operator==(const BatchNormOptions&) const = default;
 };
 
+/// Whether a named network is a residual one for small images (resnet20 to resnet110).
+constexpr bool is_small_resnet(std::string_view name) {
+  return name == "resnet20" || name == "resnet32" || name == "resnet44" ||
+         name == "resnet56" || name == "resnet110";
+}
+
+/// How a CIFAR ResNet's shortcuts change shape (He et al. 2016, 3.3): A thins and adds
+/// channels of zeros, B projects by a 1x1 convolution with batch norm.
+enum class ShortcutOption { a, b };
+
 struct ModelOptions {
-  std::string name =
-      "lenet";  // "lenet", "mlp", "logistic"; unused where layers is not empty
+  std::string name = "lenet";       // of network_names; unused where layers is not empty
   std::vector<int> hidden = {128};  // mlp: units of the hidden layers
   double dropout = 0;               // lenet, mlp: dropout before the last layer
+  ShortcutOption shortcut = ShortcutOption::a;  // resnet20 to resnet110
   std::vector<LayerOptions> layers;
   BatchNormOptions batch_norm;
 

@@ -9,72 +9,10 @@
 
 #include "kernels/pool2d.hpp"
 
+#include "model/named_networks.hpp"
+
 namespace crossbow {
 namespace {
-
-LayerOptions layer(LayerType type, std::string name = "") {
-  LayerOptions options;
-  options.type = type;
-  options.name = std::move(name);
-  return options;
-}
-
-LayerOptions convolution(std::string name, int filters, int kernel) {
-  LayerOptions options = layer(LayerType::convolution, std::move(name));
-  options.filters = filters;
-  options.kernel = kernel;
-  return options;
-}
-
-LayerOptions linear(std::string name, std::int64_t units) {
-  LayerOptions options = layer(LayerType::linear, std::move(name));
-  options.units = static_cast<int>(units);
-  return options;
-}
-
-LayerOptions max_pool(int size) {
-  LayerOptions options = layer(LayerType::max_pool);
-  options.size = size;
-  return options;
-}
-
-void add_dropout(double probability, std::vector<LayerOptions>& layers) {
-  if (probability > 0) {
-    LayerOptions options = layer(LayerType::dropout, "dropout");
-    options.probability = probability;
-    layers.push_back(options);
-  }
-}
-
-// 5 - 1 pixels less, halved, 5 - 1 less and halved again must leave one.
-constexpr std::int64_t least_lenet_image = 16;
-
-/// The LeNet of the CROSSBOW paper: 1,111,946 parameters on 28x28x1.
-std::vector<LayerOptions> lenet(double dropout, std::int64_t classes) {
-  std::vector<LayerOptions> layers = {convolution("conv1", 32, 5),
-                                      layer(LayerType::relu),
-                                      max_pool(2),
-                                      convolution("conv2", 64, 5),
-                                      layer(LayerType::relu),
-                                      max_pool(2),
-                                      linear("fc1", 1024),
-                                      layer(LayerType::relu)};
-  add_dropout(dropout, layers);
-  layers.push_back(linear("fc2", classes));
-  return layers;
-}
-
-std::vector<LayerOptions> mlp(const ModelOptions& options, std::int64_t classes) {
-  std::vector<LayerOptions> layers;
-  int index = 1;
-  for (const int units : options.hidden) {
-    layers.push_back(linear("fc" + std::to_string(index++), units));
-    layers.push_back(layer(LayerType::relu));
-  }
-  add_dropout(options.dropout, layers);
-  layers.push_back(linear("fc" + std::to_string(index), classes));
-  return layers;
-}
 
 std::string describe(const ImageShape& shape) {
   return std::to_string(shape.h) + "x" + std::to_string(shape.w) + "x" +
@@ -171,6 +109,8 @@ class Planner {
       case LayerType::max_pool:
       case LayerType::average_pool:
         return pool_shape(layer);
+      case LayerType::shortcut:
+        return shortcut_shape(layer);
       case LayerType::global_average_pool:
         return {1, 1, layer.in.c};
       case LayerType::linear:
@@ -210,6 +150,21 @@ class Planner {
     check_window(layer, o.kernel, padding);
     return {(layer.in.h + padding - o.kernel) / o.stride + 1,
             (layer.in.w + padding - o.kernel) / o.stride + 1,
+            o.filters};
+  }
+
+  static ImageShape shortcut_shape(LayerPlan& layer) {
+    LayerOptions& o = layer.options;
+    o.stride = std::max(o.stride, 1);
+    CROSSBOW_VALIDATE(
+        o.filters >= layer.in.c,
+        ExitCode::usage,
+        {"a shortcut to " + std::to_string(o.filters) + " channels is not possible",
+         "its input is " + describe(layer.in),
+         place(layer),
+         "Set filters to at least " + std::to_string(layer.in.c)});
+    return {(layer.in.h + o.stride - 1) / o.stride,
+            (layer.in.w + o.stride - 1) / o.stride,
             o.filters};
   }
 
@@ -321,47 +276,25 @@ class Planner {
   std::int64_t classes_;
 };
 
-/// The layers of a network by name (`lenet`, `mlp`, `logistic`) for `classes` classes.
-std::vector<LayerOptions> named_network(const ModelOptions& options,
-                                        const ImageShape& input,
-                                        std::int64_t classes) {
-  if (options.name == "lenet") {
-    CROSSBOW_VALIDATE(input.h >= least_lenet_image && input.w >= least_lenet_image,
-                      ExitCode::usage,
-                      {"lenet takes images of at least 16x16 pixels",
-                       "those of the data set are " + std::to_string(input.h) + "x" +
-                           std::to_string(input.w),
-                       "model.name",
-                       "Use \"mlp\", \"logistic\" or layers of your own"});
-    return lenet(options.dropout, classes);
-  }
-  if (options.name == "mlp") {
-    return mlp(options, classes);
-  }
-  CROSSBOW_VALIDATE(options.name == "logistic",
-                    ExitCode::usage,
-                    {"there is no network named " + options.name,
-                     "",
-                     "model.name",
-                     "Use \"lenet\", \"mlp\" or \"logistic\""});
-  return {linear("fc", classes)};
-}
-
 }  // namespace
+
+double forward_flops(const LayerPlan& layer) {
+  if (layer.type == LayerType::convolution) {
+    const double window =
+        static_cast<double>(layer.options.kernel) * layer.options.kernel;
+    return 2.0 * static_cast<double>(layer.out.size() * layer.in.c) * window;
+  }
+  if (layer.type == LayerType::linear) {
+    return 2.0 * static_cast<double>(layer.out.c * layer.in.size());
+  }
+  return 0;
+}
 
 double training_flops(const NetworkPlan& plan) {
   double flops = 0;
   for (const LayerPlan& layer : plan.layers) {
-    double forward = 0;
-    if (layer.type == LayerType::convolution) {
-      const double window =
-          static_cast<double>(layer.options.kernel) * layer.options.kernel;
-      forward = 2.0 * static_cast<double>(layer.out.size() * layer.in.c) * window;
-    } else if (layer.type == LayerType::linear) {
-      forward = 2.0 * static_cast<double>(layer.out.c * layer.in.size());
-    }
     const bool first = layer.inputs[0] == network_input;
-    flops += forward * (first ? 2 : 3);
+    flops += forward_flops(layer) * (first ? 2 : 3);
   }
   return flops;
 }

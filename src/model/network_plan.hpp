@@ -45,10 +45,12 @@ NetworkPlan plan_network(const ModelOptions& options,
                          const ImageShape& input,
                          std::int64_t classes);
 
-/// Floating-point operations of a forward and backward pass per image: two for each
-/// product and sum of convolutions and linear layers, forward and for each gradient that
-/// is computed (the first layer needs none of its input); everything else is left out, as
-/// is usual.
+/// Floating-point operations of a layer's forward pass per image: two for each product
+/// and sum of convolutions and linear layers; everything else is left out, as is usual.
+double forward_flops(const LayerPlan& layer);
+
+/// The same of forward and backward pass of a network: backward once more for each
+/// gradient that is computed (the first layer needs none of its input).
 double training_flops(const NetworkPlan& plan);
 
 /// A tensor's name and its shape in the exchange layout.

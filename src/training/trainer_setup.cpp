@@ -61,8 +61,8 @@ MethodOptions method_options(const TrainerOptions& o, const RoundSchedule& sched
 }
 
 NetworkPlan plan_for(const ModelOptions& options, const SampleSet& samples) {
-  const Dataset& d = samples.data;
-  return plan_network(options, {d.h, d.w, d.c}, d.classes);
+  const ImageSize image = samples.image();
+  return plan_network(options, {image.h, image.w, image.c}, samples.data.classes);
 }
 
 }  // namespace crossbow

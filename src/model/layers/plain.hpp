@@ -1,5 +1,5 @@
 #pragma once
-// Layers without tensors of their own: pooling, activations, sums and dropout.
+// Layers without tensors of their own: pooling, activations, sums, shortcuts and dropout.
 
 #include <memory>
 
@@ -7,6 +7,7 @@
 #include "kernels/dropout.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/pool2d.hpp"
+#include "kernels/shortcut.hpp"
 
 #include "model/layer.hpp"
 
@@ -113,6 +114,29 @@ class AddLayer final : public Layer<Exec> {
       }
     }
   }
+};
+
+template <class Exec>
+class ShortcutLayer final : public Layer<Exec> {
+ public:
+  explicit ShortcutLayer(const ShortcutShape& shape) : shape_(shape) {}
+
+  void forward(const Exec& exec,
+               const LayerData<Exec>& d,
+               const BatchIdentity<Exec>&) override {
+    shortcut_forward<Exec>(exec, shape_, d.x[0], d.y);
+  }
+
+  void backward(const Exec& exec,
+                const LayerData<Exec>& d,
+                const BatchIdentity<Exec>&) override {
+    if (d.dx[0].extent(0) > 0) {
+      shortcut_backward<Exec>(exec, shape_, d.dy, d.dx[0]);
+    }
+  }
+
+ private:
+  ShortcutShape shape_;
 };
 
 template <class Exec>
