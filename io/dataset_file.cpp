@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 
 #include "base/error.hpp"
@@ -66,7 +68,7 @@ void check_format(const H5File& file) {
        .remedy = "Import the data set again with this program"});
 }
 
-void read_shape(const H5File& file, Dataset& data) {
+void read_pixels(const H5File& file, Dataset& data) {
   const H5Shape shape = file.shape("images");
   const std::string where = file.path() + ", /images";
   require(
@@ -75,11 +77,89 @@ void read_shape(const H5File& file, Dataset& data) {
   data.h = to_size(shape[1], "the height", where);
   data.w = to_size(shape[2], "the width", where);
   data.c = to_size(shape[3], "the number of channels", where);
+  data.images = file.read<std::uint8_t>("images");
+}
+
+void read_jpeg(const H5File& file, Dataset& data) {
+  const H5Shape shape = file.shape("offset");
+  require(shape.size() == 1 && shape[0] > 0,
+          "offsets of shape " + to_string(shape) + " are not n + 1",
+          file.path() + ", /offset");
+  data.n = shape[0] - 1;
+  const std::int64_t h = file.read_integer("height");
+  const std::int64_t w = file.read_integer("width");
+  if (h != 0 || w != 0) {
+    data.h = to_size(h, "the height", file.path());
+    data.w = to_size(w, "the width", file.path());
+  }
+  data.c = to_size(file.read_integer("channels"), "the number of channels", file.path());
+  data.offsets = file.read<std::int64_t>("offset");
+  data.jpeg = file.read<std::uint8_t>("jpeg");
+}
+
+// All but the labels, whose shape must fit before they are read.
+void read_samples(const H5File& file, Dataset& data) {
+  if (file.has_data_set("jpeg")) {
+    read_jpeg(file, data);
+  } else {
+    read_pixels(file, data);
+  }
   const H5Shape labels = file.shape("labels");
   require(labels.size() == 1 && labels[0] == data.n,
           "labels of shape " + to_string(labels) + " do not fit " + text_of(data.n) +
               " images",
           file.path());
+  data.labels = file.read<std::int32_t>("labels");
+}
+
+void check_pixels(const Dataset& data, const std::string& where) {
+  const std::int64_t values = h5_element_count({data.n, data.h, data.w, data.c}, where);
+  require(values > 0, "the images have no pixels", where);
+  require(
+      values == static_cast<std::int64_t>(data.images.size()),
+      std::to_string(data.images.size()) + " bytes of images are not " + text_of(values),
+      where);
+}
+
+void check_jpeg(const Dataset& data, const std::string& where) {
+  const bool has_size = data.h > 0 && data.w > 0;
+  require(data.images.empty() && (has_size || (data.h == 0 && data.w == 0)) &&
+              (data.c == 1 || data.c == 3),
+          "JPEG images of " + to_string(H5Shape{data.h, data.w, data.c}) +
+              " are not possible",
+          where);
+  require(static_cast<std::int64_t>(data.offsets.size()) == data.n + 1,
+          std::to_string(data.offsets.size()) + " offsets are not one more than " +
+              text_of(data.n) + " images",
+          where);
+  require(data.offsets.front() == 0 &&
+              data.offsets.back() == static_cast<std::int64_t>(data.jpeg.size()),
+          "the offsets do not span the " + std::to_string(data.jpeg.size()) +
+              " bytes of JPEG",
+          where);
+  const auto bad = std::adjacent_find(
+      data.offsets.begin(), data.offsets.end(), std::greater_equal<>());
+  if (bad != data.offsets.end()) {
+    require(false,
+            "sample " + std::to_string(bad - data.offsets.begin()) + " begins at " +
+                text_of(*bad) + " and ends at " + text_of(*std::next(bad)),
+            where);
+  }
+}
+
+void write_samples(H5File& file, const Dataset& data) {
+  const H5Storage storage{.chunk_bytes = 1 << 20};
+  if (is_compressed(data)) {
+    file.write_integer("height", data.h);
+    file.write_integer("width", data.w);
+    file.write_integer("channels", data.c);
+    const auto bytes = static_cast<std::int64_t>(data.jpeg.size());
+    file.write("jpeg", {bytes}, data.jpeg.data(), storage);
+    file.write("offset", {data.n + 1}, data.offsets.data(), storage);
+  } else {
+    file.write("images", {data.n, data.h, data.w, data.c}, data.images.data(), storage);
+  }
+  file.write("labels", {data.n}, data.labels.data(), storage);
 }
 
 /// Of values between 0 and 1; "not" catches NaN.
@@ -101,6 +181,17 @@ std::int64_t sample_bytes(const Dataset& data) {
   return static_cast<std::int64_t>(data.h) * data.w * data.c;
 }
 
+bool is_compressed(const Dataset& data) {
+  return !data.offsets.empty();
+}
+
+std::span<const std::uint8_t> jpeg_of(const Dataset& data, std::int64_t i) {
+  const std::int64_t begin = data.offsets[static_cast<std::size_t>(i)];
+  const std::int64_t end = data.offsets[static_cast<std::size_t>(i) + 1];
+  return std::span(data.jpeg).subspan(static_cast<std::size_t>(begin),
+                                      static_cast<std::size_t>(end - begin));
+}
+
 void compute_statistics(Dataset& data) {
   std::uint64_t sum = 0;
   std::uint64_t squares = 0;  // 255^2 * 2^47 values fit
@@ -117,12 +208,11 @@ void compute_statistics(Dataset& data) {
 
 void check_dataset(const Dataset& data, const std::string& where) {
   require(data.n > 0, "the data set has no samples", where);
-  const std::int64_t values = h5_element_count({data.n, data.h, data.w, data.c}, where);
-  require(values > 0, "the images have no pixels", where);
-  require(
-      values == static_cast<std::int64_t>(data.images.size()),
-      std::to_string(data.images.size()) + " bytes of images are not " + text_of(values),
-      where);
+  if (is_compressed(data)) {
+    check_jpeg(data, where);
+  } else {
+    check_pixels(data, where);
+  }
   require(data.n == static_cast<std::int64_t>(data.labels.size()),
           std::to_string(data.labels.size()) + " labels are not one for each of " +
               text_of(data.n) + " images",
@@ -141,8 +231,10 @@ void check_dataset(const Dataset& data, const std::string& where) {
 
 void write_dataset(const std::string& path, const Dataset& data) {
   check_dataset(data, path);
-  AtomicFile target(path,
-                    data.n * (sample_bytes(data) + std::int64_t{4}) + attribute_bytes);
+  const std::size_t values = data.images.size() + data.jpeg.size() +
+                             data.offsets.size() * sizeof(std::int64_t) +
+                             data.labels.size() * sizeof(std::int32_t);
+  AtomicFile target(path, static_cast<std::int64_t>(values) + attribute_bytes);
   H5File file = H5File::create(target);
   file.write_text("format", dataset_format);
   file.write_integer("version", dataset_version);
@@ -154,9 +246,7 @@ void write_dataset(const std::string& path, const Dataset& data) {
   file.write_number("std", data.std);
   file.write_text("source", data.source);
   file.write_text("sha256", data.digest);
-  const H5Storage storage{.chunk_bytes = 1 << 20};
-  file.write("images", {data.n, data.h, data.w, data.c}, data.images.data(), storage);
-  file.write("labels", {data.n}, data.labels.data(), storage);
+  write_samples(file, data);
   file.close();
   target.commit();
 }
@@ -165,7 +255,7 @@ Dataset read_dataset(const std::string& path) {
   const H5File file = H5File::open(path);
   check_format(file);
   Dataset data;
-  read_shape(file, data);
+  read_samples(file, data);
   data.classes = to_size(file.read_integer("classes"), "the number of classes", path);
   if (file.has_attribute("class_names")) {
     data.class_names = file.read_texts("class_names");
@@ -176,8 +266,6 @@ Dataset read_dataset(const std::string& path) {
   check_statistics(data, path);
   data.source = file.read_text("source");
   data.digest = file.read_text("sha256");
-  data.images = file.read<std::uint8_t>("images");
-  data.labels = file.read<std::int32_t>("labels");
   check_dataset(data, path);
   return data;
 }

@@ -3,17 +3,22 @@
 // writes (io/README.md has the format).
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace crossbow {
 
-/// One split, whole in memory.
+/// One split, whole in memory. Its samples are pixels (`images`) or stay compressed
+/// (`jpeg`, `offsets`); the other of the two is empty.
 struct Dataset {
   std::int64_t n = 0;  // samples
-  int h = 0, w = 0, c = 0;
+  int h = 0, w = 0;    // 0, 0: compressed samples of more than one size
+  int c = 0;           // channels; compressed ones are decoded to it
   int classes = 0;
   std::vector<std::uint8_t> images;      // (n, h, w, c)
+  std::vector<std::uint8_t> jpeg;        // JPEG files, one after the other
+  std::vector<std::int64_t> offsets;     // (n + 1): where each begins, and the end
   std::vector<std::int32_t> labels;      // (n), each 0 <= label < classes
   std::vector<std::string> class_names;  // (classes) or empty
   double mean = 0;                       // of value / 255 over all pixels
@@ -23,10 +28,16 @@ struct Dataset {
   std::string digest;                    // SHA-256 of the source's bytes, hexadecimal
 };
 
-/// Return the bytes that a sample's image has (h * w * c).
+/// Return the bytes that a sample's pixels have (h * w * c); 0 where sizes differ.
 std::int64_t sample_bytes(const Dataset& data);
 
-/// Set `mean` and `std` from the images, exactly summed.
+/// Whether the samples are JPEG files.
+bool is_compressed(const Dataset& data);
+
+/// Return the JPEG file of sample `i` of a compressed set.
+std::span<const std::uint8_t> jpeg_of(const Dataset& data, std::int64_t i);
+
+/// Set `mean` and `std` from the images, exactly summed; not for a compressed set.
 void compute_statistics(Dataset& data);
 
 /// Check sizes, counts and labels; throw Error(data) with file `where`, sample and value.

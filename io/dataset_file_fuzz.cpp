@@ -20,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string written = fuzzing::folder() + "/again.h5";
     write_dataset(written, *read);
     const Dataset again = read_dataset(written);
-    fuzzing::require(again.images == read->images && again.labels == read->labels &&
+    fuzzing::require(again.images == read->images && again.jpeg == read->jpeg &&
+                         again.offsets == read->offsets && again.labels == read->labels &&
                          again.class_names == read->class_names,
                      "a data set that was written again reads back equal");
   }

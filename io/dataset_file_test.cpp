@@ -39,6 +39,16 @@ Dataset small() {
   return data;
 }
 
+// Three samples of 2, 1 and 3 bytes; what they hold is not the file's business.
+Dataset compressed() {
+  Dataset data = small();
+  data.images.clear();
+  data.c = 3;
+  data.jpeg = {1, 2, 3, 4, 5, 6};
+  data.offsets = {0, 2, 3, 6};
+  return data;
+}
+
 // Write what write_dataset would refuse.
 template <class Change>
 void write_raw(const std::string& path, const Change& change, std::int64_t version = 1) {
@@ -74,6 +84,50 @@ TEST(DatasetFile, EverythingComesBack) {
   EXPECT_EQ(back.source, "by hand");
   EXPECT_EQ(back.digest, "ab12");
   EXPECT_EQ(folder.names(), std::vector<std::string>{"a.h5"});
+}
+
+TEST(DatasetFile, CompressedSamplesComeBack) {
+  const TestFolder folder;
+  Dataset data = compressed();
+  EXPECT_TRUE(is_compressed(data));
+  EXPECT_FALSE(is_compressed(small()));
+  write_dataset(folder / "a.h5", data);
+  Dataset back = read_dataset(folder / "a.h5");
+  EXPECT_EQ(back.n, 3);
+  EXPECT_EQ(back.h, 2);
+  EXPECT_EQ(back.w, 3);
+  EXPECT_EQ(back.c, 3);
+  EXPECT_TRUE(back.images.empty());
+  EXPECT_EQ(back.jpeg, data.jpeg);
+  EXPECT_EQ(back.offsets, data.offsets);
+  EXPECT_EQ(back.labels, data.labels);
+  const auto last = jpeg_of(back, 2);
+  EXPECT_EQ(Bytes(last.begin(), last.end()), (Bytes{4, 5, 6}));
+  data.h = data.w = 0;  // of different sizes
+  write_dataset(folder / "b.h5", data);
+  back = read_dataset(folder / "b.h5");
+  EXPECT_EQ(back.h, 0);
+  EXPECT_EQ(back.w, 0);
+  EXPECT_EQ(sample_bytes(back), 0);
+}
+
+TEST(DatasetFile, WrongCompressedSamplesAreNamed) {
+  const TestFolder folder;
+  const std::string path = folder / "a.h5";
+  const auto refuse = [&](auto change, const std::vector<std::string>& parts) {
+    Dataset data = compressed();
+    change(data);
+    expect_error([&] { write_dataset(path, data); }, parts);
+  };
+  refuse([](Dataset& d) { d.offsets = {0, 3, 3, 6}; }, {path, "sample 1 begins at 3"});
+  refuse([](Dataset& d) { d.offsets = {0, 3, 2, 6}; }, {path, "sample 1", "ends at 2"});
+  refuse([](Dataset& d) { d.offsets = {1, 2, 3, 6}; }, {"span", "6 bytes"});
+  refuse([](Dataset& d) { d.offsets = {0, 2, 3, 7}; }, {"span", "6 bytes"});
+  refuse([](Dataset& d) { d.offsets = {0, 2, 6}; }, {"3 offsets", "3 images"});
+  refuse([](Dataset& d) { d.h = 0; }, {"0x3x3"});
+  refuse([](Dataset& d) { d.c = 2; }, {"2x3x2"});
+  refuse([](Dataset& d) { d.labels[1] = 4; }, {"label 4 of sample 1"});
+  EXPECT_TRUE(folder.names().empty());
 }
 
 TEST(DatasetFile, ClassNamesMayBeMissing) {
