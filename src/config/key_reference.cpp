@@ -23,6 +23,9 @@ constexpr const char* introduction =
 | `lenet_fashion_drop.toml` | the same with a drop of the learning rate |
 | `lenet_mnist.toml` | LeNet on MNIST until its accuracy is 99 % |
 | `residual_fashion.toml` | a network of the deck's own, with a residual sum |
+| `resnet32_cifar10.toml` | ResNet-32 on CIFAR-10 |
+| `vgg16_cifar10.toml` | VGG-16 with batch norm and dropout on CIFAR-10 or CIFAR-100 |
+| `resnet50_imagenet.toml` | ResNet-50 on a folder of photographs for each class |
 
 A deck is a [TOML](https://toml.io) file. Keys that are not given have their defaults. A
 number may be written as an integer. On the command line a value that is not TOML is a

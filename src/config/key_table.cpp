@@ -99,14 +99,28 @@ KeyBindings augment_keys() {
   return {
       key(
           {.section = "data.augment",
-           .key = "pad",
+           .key = "resize",
            .type = KeyType::integer,
-           .range = from_to(0, 4096),
+           .range = from_to(0, 65536),
            .unit = "pixels",
            .help =
-               "Rows and columns of zeros around a training image, out of which a part "
-               "of the image's size, or of `crop`, is taken anywhere."},
-          [](auto& c) -> auto& { return c.data.augment.pad; }),
+               "Scale images so that the shorter side has this length, before `crop` is "
+               "taken; 0: as they are."},
+          [](auto& c) -> auto& { return c.data.augment.resize; }),
+      only_if(
+          key(
+              {.section = "data.augment",
+               .key = "pad",
+               .type = KeyType::integer,
+               .range = from_to(0, 4096),
+               .unit = "pixels",
+               .help = "Rows and columns of zeros around a training image, out of "
+                       "which a part of the image's size, or of `crop`, is taken "
+                       "anywhere."},
+              [](auto& c) -> auto& { return c.data.augment.pad; }),
+          [](const RunConfig& c) { return c.data.augment.resize == 0; },
+          "without resize",
+          "resize"),
       key(
           {.section = "data.augment",
            .key = "crop",
@@ -116,6 +130,14 @@ KeyBindings augment_keys() {
            .help = "Height and width of the part of each image that is used: anywhere in "
                    "training, the middle in tests; 0: the image's own."},
           [](auto& c) -> auto& { return c.data.augment.crop; }),
+      key(
+          {.section = "data.augment",
+           .key = "resized_crop",
+           .type = KeyType::boolean,
+           .help =
+               "Training takes parts of random area (8 to 100 %) and aspect ratio (3/4 "
+               "to 4/3), scaled to `crop`; tests the middle, as without it."},
+          [](auto& c) -> auto& { return c.data.augment.resized_crop; }),
       key(
           {.section = "data.augment",
            .key = "mirror",

@@ -40,7 +40,7 @@ TEST(RunConfig, AnEmptyDeckHasTheDefaults) {
 RunConfig full_config() {
   RunConfig c;
   c.run = {"trial 7", "/tmp/x", 9223372036854775807u, 3600.0, 2e9};
-  c.data = {"a.h5", "b.h5", false, 0.25, 0.5, {4, 24, true}};
+  c.data = {"a.h5", "b.h5", false, 0.25, 0.5, {32, 0, 24, true, true}};
   c.model.name = "mlp";
   c.model.hidden = {64, 32};
   c.model.dropout = 0.5;
@@ -78,6 +78,7 @@ TEST(RunConfig, KeysOfOtherPoliciesAndMethodsSetTheirOptions) {
   const RunConfig config =
       parse("[averaging]\nmethod = \"post_local_sgd\"\nlocal_from_epoch = 2.5\n");
   EXPECT_EQ(config.averaging.local_from_epoch, 2.5);
+  EXPECT_EQ(parse("[data]\naugment = {pad = 4}\n").data.augment.pad, 4);
 }
 
 TEST(RunConfig, TheFullDeckHasNoKeyAtItsDefault) {

@@ -28,8 +28,9 @@ shuffle = false
 mean = 0.25
 std = 0.5
 [data.augment]
-pad = 4
+resize = 32
 crop = 24
+resized_crop = true
 mirror = true
 [model]
 name = "mlp"

@@ -3,6 +3,7 @@
 // the network's input: (value/255 - mean)/std.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,7 +30,30 @@ struct SampleSet {
   PixelScale scale;
   Augmentation augmentation = {};
 
-  ImageSize image() const { return augmented_size(data, augmentation); }
+  /// The size of a sample as the network sees it.
+  ImageSize image() const {
+    return augmented_size({data.h, data.w, data.c}, augmentation.options);
+  }
+};
+
+/// The way of single samples into a batch: decodes what is compressed, and cuts. One for
+/// each thread. Decoding happens in the thread that needs the sample: on a host a pool
+/// would have no cores of its own (src/data/README.md has the figures).
+class SampleReader {
+ public:
+  explicit SampleReader(const SampleSet& samples);
+
+  /// Write sample `sample` of `epoch` to `out` (image().h, image().w, image().c). Throws
+  /// Error(data) with the sample's number if it cannot be decoded.
+  void read(std::int64_t sample, std::int64_t epoch, std::uint8_t* out);
+
+ private:
+  void read_jpeg(std::int64_t sample, std::int64_t epoch, std::uint8_t* out);
+
+  SampleSet samples_;
+  ImageSize image_;
+  std::optional<JpegDecoder> decoder_;  // where samples are compressed
+  std::vector<std::uint8_t> pixels_;    // of one decoded sample
 };
 
 /// Buffers of one batch and the way of samples into them. One per learner.
@@ -49,8 +73,8 @@ class BatchFiller {
   using Host = Kokkos::HostSpace;
 
   SampleSet samples_;
-  ImageSize image_;
-  std::int64_t batch_size_;
+  SampleReader reader_;
+  std::int64_t batch_size_, sample_bytes_;
   Kokkos::View<std::uint8_t*, Host> host_bytes_;
   Kokkos::View<std::int32_t*, Host> host_labels_;
   Kokkos::View<std::int64_t*, Host> host_ids_, host_epochs_;

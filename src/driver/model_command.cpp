@@ -71,7 +71,7 @@ ModelInput input_of(const ModelRequest& request, const RunConfig& config) {
   ModelInput input = usual_input(request.model);
   if (!is_network_name(request.model) && (request.image.empty() || !request.classes)) {
     const Dataset data = load_data(config.data.train, Split::train, request.search, {});
-    const ImageSize size = augmented_size(data, {config.data.augment});
+    const ImageSize size = SampleSet{data, {}, {config.data.augment}}.image();
     input = {{size.h, size.w, size.c}, data.classes};
   }
   if (!request.image.empty()) {

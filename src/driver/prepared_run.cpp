@@ -14,17 +14,19 @@ namespace crossbow {
 namespace {
 
 /// Training and test set must show the same kind of thing.
-void check_same_kind(const Dataset& a, const Dataset& b) {
+void check_same_kind(const SampleSet& training, const SampleSet& test) {
+  const Dataset &a = training.data, &b = test.data;
+  const ImageSize image = training.image(), tested = test.image();
   CROSSBOW_VALIDATE(
-      a.h == b.h && a.w == b.w && a.c == b.c,
+      image == tested,
       ExitCode::data,
       {fmt::format("the training images are {}x{}x{} but the test images {}x{}x{}",
-                   a.h,
-                   a.w,
-                   a.c,
-                   b.h,
-                   b.w,
-                   b.c),
+                   image.h,
+                   image.w,
+                   image.c,
+                   tested.h,
+                   tested.w,
+                   tested.c),
        "",
        b.place,
        "Name two splits of one data set in data.train and data.test"});
@@ -69,7 +71,7 @@ PreparedRun prepare_run(const RunConfig& config,
   run.config = config;
   run.training_data = load_data(config.data.train, Split::train, search, notice);
   run.test_data = load_data(config.data.test, Split::test, search, notice);
-  check_same_kind(run.training_data, run.test_data);
+  check_same_kind(run.training_set(), run.test_set());
   run.mean = config.data.mean.value_or(run.training_data.mean);
   run.std = config.data.std.value_or(run.training_data.std);
   CROSSBOW_VALIDATE(run.std > 0,

@@ -69,15 +69,16 @@ int check_command(const DeckRequest& request, char** argv) {
     settle_backend(config, argv);
   }
   const PreparedRun run = prepare_run(config, request.search, print_notice);
+  const ImageSize image = run.training_set().image();
   fmt::print(
       "{} is valid: {} images of {}x{}x{}, {} classes; {} learner(s) of {} thread(s), "
       "batch {} "
       "each, {} a round\n",
       request.path,
       run.training_data.n,
-      run.training_data.h,
-      run.training_data.w,
-      run.training_data.c,
+      image.h,
+      image.w,
+      image.c,
       run.training_data.classes,
       run.options.learners,
       run.options.threads,
