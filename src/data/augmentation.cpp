@@ -22,7 +22,8 @@ bool upper_half(std::uint32_t word) {
 /// Where a window of `window` pixels begins in `image` pixels with `pad` more on each
 /// side: every place is equally probable; in the middle if there is no room.
 double anywhere(std::uint32_t word, double image, double window, int pad) {
-  const auto room = static_cast<std::int64_t>(std::floor(image - window)) + 2 * pad;
+  const auto room =
+      static_cast<std::int64_t>(std::floor(image - window)) + std::int64_t{2} * pad;
   if (room < 0) {
     return std::floor((image - window) / 2);
   }
@@ -155,7 +156,7 @@ void copy_scaled(const std::uint8_t* image,
         };
         const float above = mixed(upper);
         const float value = above + y.share * (mixed(lower) - above);
-        *out++ = static_cast<std::uint8_t>(value + 0.5F);
+        *out++ = static_cast<std::uint8_t>(std::lround(value));
       }
     }
   }
