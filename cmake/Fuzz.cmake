@@ -27,6 +27,7 @@ crossbow_fuzz(src/config/run_config_fuzz.cpp LINK crossbow_config)
 crossbow_fuzz(io/importers/idx_fuzz.cpp LINK crossbow_io)
 crossbow_fuzz(io/checkpoint_file_fuzz.cpp io/leaks_of_hdf5_test.cpp LINK crossbow_io)
 crossbow_fuzz(io/dataset_file_fuzz.cpp io/leaks_of_hdf5_test.cpp LINK crossbow_io)
+crossbow_fuzz(io/npy_array_fuzz.cpp LINK crossbow_io)
 crossbow_fuzz(topology/probe_fuzz.cpp LINK crossbow_topology)
 # The driver's library needs Kokkos; this part of it does not.
 crossbow_fuzz(src/driver/plan_file_fuzz.cpp src/driver/plan_file.cpp
