@@ -24,6 +24,8 @@ crossbow_find(ZLIB zlib1g-dev)
 crossbow_find(libjpeg-turbo libturbojpeg0-dev 2.1)
 crossbow_find(PNG libpng-dev 1.6)
 crossbow_find(LibArchive libarchive-dev 3.4)
+crossbow_find(Protobuf libprotobuf-dev)  # ONNX's package links it without looking for it
+crossbow_find(ONNX libonnx-dev)
 crossbow_find(OpenSSL libssl-dev COMPONENTS Crypto)
 crossbow_find(fmt libfmt-dev)
 crossbow_find(spdlog libspdlog-dev)

@@ -107,6 +107,7 @@ endfunction()
 crossbow_add_python_test(bad_input "script" 600 bad_input.py)
 crossbow_add_python_test(bad_input_all "script;slow" 7200 bad_input.py --all)
 crossbow_add_python_test(kill "script" 600 kill.py)
+crossbow_add_python_test(weights "script" 600 weights.py)
 crossbow_add_python_test(kill_all "script;slow" 3600 kill.py --kills 200)
 # These look at the clock, or need the cores.
 foreach(case bootstrap run slurm signals faults going_on kill kill_all)

@@ -213,6 +213,13 @@ KeyBindings model_keys() {
           "with name = \"resnet20\", \"resnet32\", \"resnet44\", \"resnet56\" or "
           "\"resnet110\"",
           "name"),
+      key(
+          {.section = "model",
+           .key = "weights",
+           .default_text = "random, from `run.seed`",
+           .help = "A file of weights that the training starts from: `*.npz` of numpy, "
+                   "or the average model of a checkpoint `*.h5`."},
+          [](auto& c) -> auto& { return c.model.weights; }),
   };
 }
 

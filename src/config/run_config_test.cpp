@@ -43,6 +43,7 @@ RunConfig full_config() {
   c.data = {"a.h5", "b.h5", false, 0.25, 0.5, {32, 0, 24, true, true}};
   c.model.name = "mlp";
   c.model.hidden = {64, 32};
+  c.model.weights = "w.npz";
   c.model.dropout = 0.5;
   c.model.batch_norm = {BatchNormStatistics::recompute, 77, 0.2, 0.001};
   c.training = {65536, 0.5, 0.25, 1.0};

@@ -36,6 +36,7 @@ mirror = true
 name = "mlp"
 hidden = [64, 32]
 dropout = 0.5
+weights = "w.npz"
 [batch_norm]
 statistics = "recompute"
 samples = 77

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 
@@ -88,6 +89,11 @@ Checkpoint to_checkpoint(TrainingState&& state, const PreparedRun& run) {
   file.texts = {{"data_digest", run.training_data.digest},
                 {"deck", run.config.effective_deck},
                 {"reduction", reduction_text(run)}};
+  if (!run.training_data.class_names.empty()) {
+    file.texts["class_names"] =
+        nlohmann::json(run.training_data.class_names)
+            .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
   return file;
 }
 
@@ -229,6 +235,26 @@ NetworkPlan network_of(const std::string& path, const Checkpoint& file) {
 PixelScale pixel_scale_of(const std::string& path, const Checkpoint& file) {
   return pixel_scale(value_in(file.numbers, "data_mean", 0.0, 1.0, path),
                      value_in(file.numbers, "data_std", smallest, 1.0, path));
+}
+
+std::vector<std::string> class_names_of(const std::string& path, const Checkpoint& file) {
+  const auto text = file.texts.find("class_names");
+  if (text == file.texts.end()) {
+    return {};
+  }
+  const nlohmann::json names = nlohmann::json::parse(text->second, nullptr, false);
+  const bool is_list =
+      names.is_array() && std::all_of(names.begin(), names.end(), [](const auto& name) {
+        return name.is_string();
+      });
+  CROSSBOW_VALIDATE(is_list && static_cast<std::int64_t>(names.size()) ==
+                                   require(file.integers, "classes", path),
+                    ExitCode::data,
+                    {"class_names of the checkpoint is no list of a name for each class",
+                     "",
+                     path,
+                     "Use the checkpoint before it"});
+  return names.get<std::vector<std::string>>();
 }
 
 std::vector<DeckDifference> differences_to(const std::string& path,

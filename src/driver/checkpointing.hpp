@@ -44,6 +44,10 @@ void check_tensors(const std::string& path,
 NetworkPlan network_of(const std::string& path, const Checkpoint& checkpoint);
 /// What the pixels of its training were scaled by.
 PixelScale pixel_scale_of(const std::string& path, const Checkpoint& checkpoint);
+/// The names of its classes, as many as the network has; empty where the training set had
+/// none.
+std::vector<std::string> class_names_of(const std::string& path,
+                                        const Checkpoint& checkpoint);
 
 /// Return in what the run that `checkpoint` is of trains otherwise than this one: keys of
 /// the deck, the training data. The number of learners and the devices may differ.

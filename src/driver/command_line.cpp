@@ -17,10 +17,14 @@
 namespace crossbow {
 namespace {
 
-void add_deck(CLI::App* command, DeckRequest& deck) {
-  command->add_option("deck", deck.path, "input deck (TOML)")->required();
+void add_overrides(CLI::App* command, DeckRequest& deck) {
   command->add_option(
       "overrides", deck.overrides, "keys set over the deck's: section.key=value ...");
+}
+
+void add_deck(CLI::App* command, DeckRequest& deck) {
+  command->add_option("deck", deck.path, "input deck (TOML)")->required();
+  add_overrides(command, deck);
 }
 
 /// An option that is given must say something: an unset variable of a shell does not.
@@ -53,6 +57,7 @@ class CommandLine {
     add_import();
     add_evaluate();
     add_export();
+    add_import_weights();
     add_compare();
   }
 
@@ -196,17 +201,37 @@ class CommandLine {
         ->required();
     command->add_option("data", evaluate_.data, "test set: HDF5 file, IDX folder or name")
         ->required();
+    command->add_option("--logits", evaluate_.logits, "write each image's logits (.npz)")
+        ->type_name("FILE");
     add_search(command, evaluate_.search);
     command->callback([this] { status_ = evaluate_command(evaluate_); });
   }
 
   void add_export() {
-    CLI::App* command = app_.add_subcommand("export",
-                                            "write the average model of a checkpoint, "
-                                            "and nothing else of it, to an HDF5 file");
+    CLI::App* command = app_.add_subcommand(
+        "export", "write the average model of a checkpoint, and nothing else of it");
     command->add_option("checkpoint", export_.checkpoint, "checkpoint file")->required();
-    command->add_option("file", export_.file, "the HDF5 file to write")->required();
+    command
+        ->add_option("file",
+                     export_.file,
+                     "the file to write: *.h5 (a checkpoint), *.npz (numpy) or *.onnx")
+        ->required();
     command->callback([this] { status_ = export_command(export_); });
+  }
+
+  void add_import_weights() {
+    CLI::App* command = app_.add_subcommand(
+        "import-weights", "make weights from elsewhere a model that evaluate takes");
+    ImportWeightsRequest& request = import_weights_;
+    command
+        ->add_option(
+            "weights", request.weights, "*.npz (numpy), or *.h5 (a checkpoint's average)")
+        ->required();
+    command->add_option("deck", request.deck.path, "input deck (TOML)")->required();
+    command->add_option("file", request.file, "the HDF5 file to write")->required();
+    add_overrides(command, request.deck);
+    add_search(command, request.deck.search);
+    command->callback([this] { status_ = import_weights_command(import_weights_); });
   }
 
   void add_compare() {
@@ -238,6 +263,7 @@ class CommandLine {
   EvaluateRequest evaluate_;
   ExportRequest export_;
   ModelRequest model_;
+  ImportWeightsRequest import_weights_;
   CompareRequest compare_;
 };
 

@@ -36,11 +36,18 @@ struct ImportRequest {
 
 struct EvaluateRequest {
   std::string checkpoint, data;
+  std::string logits;  // .npz file for the logits of each image; empty: none
   DataSearch search;
 };
 
 struct ExportRequest {
   std::string checkpoint, file;
+};
+
+struct ImportWeightsRequest {
+  std::string weights;
+  DeckRequest deck;
+  std::string file;
 };
 
 struct TopologyRequest {
@@ -78,6 +85,7 @@ int import_command(const ImportRequest& request);
 int evaluate_command(const EvaluateRequest& request);
 int export_command(const ExportRequest& request);
 int model_command(const ModelRequest& request);
+int import_weights_command(const ImportWeightsRequest& request);
 /// 0 if all bands are kept, else 1.
 int compare_command(const CompareRequest& request);
 

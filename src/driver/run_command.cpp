@@ -12,6 +12,7 @@
 
 #include "driver/backend.hpp"
 #include "driver/commands.hpp"
+#include "driver/weights_file.hpp"
 
 namespace crossbow {
 namespace {
@@ -70,6 +71,9 @@ int check_command(const DeckRequest& request, char** argv) {
   }
   const PreparedRun run = prepare_run(config, request.search, print_notice);
   const ImageSize image = run.training_set().image();
+  if (!config.model.weights.empty()) {
+    read_weights(config.model.weights, plan_for(config.model, run.training_set()));
+  }
   fmt::print(
       "{} is valid: {} images of {}x{}x{}, {} classes; {} learner(s) of {} thread(s), "
       "batch {} "

@@ -14,6 +14,7 @@
 
 #include "driver/job_limit.hpp"
 #include "driver/run_record_content.hpp"
+#include "driver/weights_file.hpp"
 
 namespace crossbow {
 namespace {
@@ -84,6 +85,7 @@ RunSession::RunSession(const PreparedRun& run,
   }
   const bool going_on = state_.has_value();
   if (!going_on) {
+    load_weights();  // before anything is moved: they may not fit
     output_.move_earlier_run_aside(notice);
   }
   make_folder(output_.file("checkpoints"));
@@ -150,6 +152,16 @@ void RunSession::load_checkpoint(const ResumeOptions& options, const Notice& not
   }
   state_ = std::move(state);
   say(notice, fmt::format("resuming from {} (round {})", path, state_->round));
+}
+
+void RunSession::load_weights() {
+  const std::string& path = run_.config.model.weights;
+  if (!path.empty()) {
+    const NetworkPlan network = plan_for(run_.options.model, run_.training_set());
+    state_ =
+        state_of_weights(read_weights(path, network), network, run_.options.learners);
+    keep_average_only(*state_);
+  }
 }
 
 std::optional<TrainingEnd> RunSession::ended_before() const {

@@ -68,6 +68,7 @@ class RunSession final : public TrainingObserver {
 
  private:
   void load_checkpoint(const ResumeOptions& options, const Notice& notice);
+  void load_weights();
 
   const PreparedRun& run_;
   OutputFolder output_;

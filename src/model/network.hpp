@@ -57,6 +57,8 @@ class Network {
                                    const Batch<Exec>& batch,
                                    bool gradient,
                                    LayerObserver<Exec>* observer = nullptr);
+  /// What the last layer gave in the last forward, (n, classes).
+  ConstSpan<Exec> logits() const { return nodes_.back().data.y; }
   /// Gradients of the mean loss of the last forward, written to the bound vector.
   void backward(const Exec& exec,
                 const Batch<Exec>& batch,

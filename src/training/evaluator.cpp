@@ -45,6 +45,13 @@ Evaluator<Exec>::Evaluator(const Exec& exec,
       filler_(exec, samples, batch_) {}
 
 template <class Exec>
+void Evaluator<Exec>::keep_logits(std::vector<float>& logits) {
+  logits.resize(network_.logits().extent(0) / static_cast<std::size_t>(batch_) *
+                static_cast<std::size_t>(samples_));
+  logits_ = &logits;
+}
+
+template <class Exec>
 void Evaluator<Exec>::run(const Exec& exec,
                           Span<Exec> weights,
                           Span<Exec> statistics,
@@ -65,10 +72,22 @@ BlockResult Evaluator<Exec>::run_block(const Exec& exec, std::int64_t block) {
   std::iota(indices_.begin(), indices_.end(), first);
   const BatchResult<Exec>& result =
       network_.forward(exec, filler_.fill(exec, indices_, 0), false);
+  if (logits_ != nullptr) {
+    copy_logits(exec, first, count);
+  }
   const auto losses = to_host<Exec, float>(exec, as_span(result.losses));
   const auto correct = to_host<Exec, std::int32_t>(exec, as_span(result.correct));
   return {std::accumulate(losses.begin(), losses.begin() + count, 0.0),
           std::accumulate(correct.begin(), correct.begin() + count, std::int64_t{0})};
+}
+
+template <class Exec>
+void Evaluator<Exec>::copy_logits(const Exec& exec,
+                                  std::int64_t first,
+                                  std::int64_t count) {
+  const auto values = to_host<Exec, const float>(exec, network_.logits());
+  const auto classes = static_cast<std::int64_t>(values.size()) / batch_;
+  std::copy_n(values.begin(), count * classes, logits_->begin() + first * classes);
 }
 
 #define CROSSBOW_INSTANTIATE(Exec) template class Evaluator<Exec>;

@@ -45,6 +45,10 @@ class Evaluator {
   const Network<Exec>& network() const { return network_; }
   std::int64_t blocks() const { return blocks_; }
 
+  /// Have run() leave the logits of each sample it tests in `logits`, (samples, classes),
+  /// which must outlive it.
+  void keep_logits(std::vector<float>& logits);
+
   /// Test blocks first, first + step, ... of `results` (blocks() elements) with these
   /// weights and batch-norm statistics. Blocks.
   void run(const Exec& exec,
@@ -56,11 +60,13 @@ class Evaluator {
 
  private:
   BlockResult run_block(const Exec& exec, std::int64_t block);
+  void copy_logits(const Exec& exec, std::int64_t first, std::int64_t count);
 
   std::int64_t samples_, batch_, blocks_;
   Network<Exec> network_;
   BatchFiller<Exec> filler_;
   std::vector<std::int64_t> indices_;
+  std::vector<float>* logits_ = nullptr;
 };
 
 }  // namespace crossbow

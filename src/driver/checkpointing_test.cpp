@@ -1,0 +1,40 @@
+#include "driver/checkpointing.hpp"
+
+#include <gtest/gtest.h>
+
+#include "io/test_support.hpp"
+
+namespace crossbow {
+namespace {
+
+using testing_support::expect_error;
+using Names = std::vector<std::string>;
+
+Checkpoint checkpoint_of(const Names& names) {
+  PreparedRun run;
+  run.training_data.classes = 2;
+  run.training_data.class_names = names;
+  return to_checkpoint({}, run);
+}
+
+TEST(ClassNames, come_back_from_a_checkpoint) {
+  const Names names{"T-shirt \"top\"", "[caf\xc3\xa9, ...]\n"};
+  EXPECT_EQ(class_names_of("c.h5", checkpoint_of(names)), names);
+}
+
+TEST(ClassNames, may_be_missing) {
+  const Checkpoint checkpoint = checkpoint_of({});
+  EXPECT_FALSE(checkpoint.texts.contains("class_names"));
+  EXPECT_TRUE(class_names_of("c.h5", checkpoint).empty());
+}
+
+TEST(ClassNames, must_be_a_text_for_each_class) {
+  Checkpoint checkpoint = checkpoint_of({"cat", "dog"});
+  for (const char* text : {"", "cat", "{}", "[\"cat\"]", "[1, 2]", "[\"cat\", \"dog\""}) {
+    checkpoint.texts["class_names"] = text;
+    expect_error([&] { class_names_of("c.h5", checkpoint); }, {"class_names", "c.h5"});
+  }
+}
+
+}  // namespace
+}  // namespace crossbow

@@ -1,0 +1,180 @@
+#include "driver/onnx_graph.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace crossbow {
+namespace {
+
+/// A value of the graph: (N, C, H, W), or flat: (N, C H W).
+struct Value {
+  std::string name;
+  bool flat = false;
+};
+
+using Attributes = std::map<std::string, OnnxAttribute>;
+using Integers = std::vector<std::int64_t>;
+
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(const NetworkPlan& plan) : plan_(plan) {}
+
+  std::vector<OnnxNode> build() {
+    std::vector<Value> values;
+    for (const LayerPlan& layer : plan_.layers) {
+      std::vector<Value> inputs;
+      for (const int input : layer.inputs) {
+        inputs.push_back(input == network_input
+                             ? Value{"input", false}
+                             : values[static_cast<std::size_t>(input)]);
+      }
+      const Value output = emit(layer, inputs);
+      values.push_back(layer.relu ? add("Relu", layer.name + ".relu", {output}) : output);
+    }
+    const Value& last = values.back();
+    if (last.flat && nodes_.back().output == last.name) {
+      nodes_.back().output = "logits";
+    } else {
+      nodes_.push_back({"Flatten", last.name + ".logits", {last.name}, "logits", {}});
+    }
+    return std::move(nodes_);
+  }
+
+ private:
+  /// The operators of each type of layer.
+  Value emit(const LayerPlan& layer, const std::vector<Value>& x) {
+    switch (layer.type) {
+      case LayerType::convolution:
+        return convolution(layer, x[0]);
+      case LayerType::linear:
+        return linear(layer, x[0]);
+      case LayerType::max_pool:
+        return add("MaxPool", layer.name, {square(x[0])}, window(layer));
+      case LayerType::average_pool:
+        return add("AveragePool", layer.name, {square(x[0])}, window(layer));
+      case LayerType::global_average_pool:
+        return add("GlobalAveragePool", layer.name, {square(x[0])});
+      case LayerType::batch_norm:
+        return batch_norm(layer, x[0]);
+      case LayerType::relu:
+        return add("Relu", layer.name, x);
+      case LayerType::tanh:
+        return add("Tanh", layer.name, x);
+      case LayerType::dropout:
+        return x[0];
+      case LayerType::add:
+        return add("Add", layer.name, alike(x));
+    }
+    return {};
+  }
+
+  Value convolution(const LayerPlan& layer, const Value& x) {
+    const LayerOptions& o = layer.options;
+    const std::int64_t before = o.padding_same ? (o.kernel - 1) / 2 : o.padding;
+    const std::int64_t after = o.padding_same ? o.kernel / 2 : o.padding;
+    return add_weighted("Conv",
+                        layer,
+                        square(x),
+                        {{"kernel_shape", Integers{o.kernel, o.kernel}},
+                         {"strides", Integers{o.stride, o.stride}},
+                         {"pads", Integers{before, before, after, after}}});
+  }
+
+  Value linear(const LayerPlan& layer, const Value& x) {
+    Value y = add_weighted("Gemm", layer, flat(x), {{"transB", std::int64_t{1}}});
+    y.flat = true;
+    return y;
+  }
+
+  Value batch_norm(const LayerPlan& layer, const Value& x) {
+    const double epsilon =
+        layer.options.epsilon > 0 ? layer.options.epsilon : plan_.batch_norm.epsilon;
+    const Value y = add("BatchNormalization",
+                        layer.name,
+                        {x},
+                        {{"epsilon", static_cast<float>(epsilon)}});
+    for (const char* tensor :
+         {".scale", ".shift", ".running_mean", ".running_variance"}) {
+      nodes_.back().inputs.push_back(layer.name + tensor);
+    }
+    return y;
+  }
+
+  static Attributes window(const LayerPlan& layer) {
+    const LayerOptions& o = layer.options;
+    return {{"kernel_shape", Integers{o.size, o.size}},
+            {"strides", Integers{o.stride, o.stride}}};
+  }
+
+  Value flat(const Value& x) { return x.flat ? x : reshaped(x, "Flatten", {}); }
+
+  /// With a height and a width, both 1 if it was flat.
+  Value square(const Value& x) {
+    return x.flat ? reshaped(x, "Unsqueeze", {{"axes", Integers{2, 3}}}) : x;
+  }
+
+  /// The other form of x, made once however many layers take it.
+  Value reshaped(const Value& x, const std::string& op, Attributes attributes) {
+    const auto found = reshaped_.find(x.name);
+    if (found != reshaped_.end()) {
+      return found->second;
+    }
+    Value y = add(op, x.name + "." + op, {x}, std::move(attributes));
+    y.flat = !x.flat;
+    reshaped_[x.name] = y;
+    return y;
+  }
+
+  /// All flat, or none.
+  std::vector<Value> alike(std::vector<Value> x) {
+    if (std::any_of(x.begin(), x.end(), [](const Value& each) { return each.flat; })) {
+      std::transform(
+          x.begin(), x.end(), x.begin(), [&](const Value& each) { return flat(each); });
+    }
+    return x;
+  }
+
+  Value add(const std::string& op,
+            const std::string& name,
+            const std::vector<Value>& inputs,
+            Attributes attributes = {}) {
+    OnnxNode node{op, name, {}, name + ".out", std::move(attributes)};
+    for (const Value& input : inputs) {
+      node.inputs.push_back(input.name);
+    }
+    nodes_.push_back(node);
+    return {node.output, inputs[0].flat};
+  }
+
+  Value add_weighted(const std::string& op,
+                     const LayerPlan& layer,
+                     const Value& x,
+                     Attributes attributes) {
+    const Value y = add(op, layer.name, {x}, std::move(attributes));
+    nodes_.back().inputs.push_back(layer.name + ".weight");
+    if (layer.options.bias) {
+      nodes_.back().inputs.push_back(layer.name + ".bias");
+    }
+    return y;
+  }
+
+  const NetworkPlan& plan_;
+  std::vector<OnnxNode> nodes_;
+  std::map<std::string, Value> reshaped_;
+};
+
+}  // namespace
+
+OnnxModel onnx_graph(const NetworkPlan& network, const NamedTensors& weights) {
+  OnnxModel model;
+  model.name = network.name;
+  model.input = {network.input.c, network.input.h, network.input.w};
+  model.classes = network.classes;
+  model.nodes = GraphBuilder(network).build();
+  for (const auto& [name, tensor] : weights) {
+    model.weights.push_back({name, tensor.shape, tensor.values});
+  }
+  return model;
+}
+
+}  // namespace crossbow

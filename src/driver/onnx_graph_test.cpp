@@ -1,0 +1,101 @@
+#include "driver/onnx_graph.hpp"
+
+#include <gtest/gtest.h>
+
+namespace crossbow {
+namespace {
+
+using Strings = std::vector<std::string>;
+using Integers = std::vector<std::int64_t>;
+
+LayerOptions layer(LayerType type, const std::string& name, const Strings& inputs = {}) {
+  LayerOptions options;
+  options.type = type;
+  options.name = name;
+  options.inputs = inputs;
+  return options;
+}
+
+LayerOptions linear(const std::string& name, int units, const Strings& inputs = {}) {
+  LayerOptions options = layer(LayerType::linear, name, inputs);
+  options.units = units;
+  return options;
+}
+
+LayerOptions convolution(const std::string& name, int kernel, bool same) {
+  LayerOptions options = layer(LayerType::convolution, name);
+  options.filters = 2;
+  options.kernel = kernel;
+  options.padding_same = same;
+  return options;
+}
+
+OnnxModel graph_of(const std::vector<LayerOptions>& layers) {
+  ModelOptions options;
+  options.layers = layers;
+  return onnx_graph(plan_network(options, {4, 4, 1}, 3), {});
+}
+
+Strings operators(const OnnxModel& model) {
+  Strings ops;
+  for (const OnnxNode& node : model.nodes) {
+    ops.push_back(node.op);
+  }
+  return ops;
+}
+
+TEST(OnnxGraph, fused_relus_dropout_and_the_end) {
+  const OnnxModel model = graph_of({convolution("c", 4, true),
+                                    layer(LayerType::relu, "r"),
+                                    layer(LayerType::dropout, "d"),
+                                    linear("f", 3)});
+  EXPECT_EQ(operators(model), (Strings{"Conv", "Relu", "Flatten", "Gemm"}));
+  const OnnxNode& conv = model.nodes[0];
+  EXPECT_EQ(conv.inputs, (Strings{"input", "c.weight", "c.bias"}));
+  EXPECT_EQ(std::get<Integers>(conv.attributes.at("pads")), (Integers{1, 1, 2, 2}));
+  EXPECT_EQ(model.nodes[3].inputs[0], model.nodes[2].output);
+  EXPECT_EQ(model.nodes[3].output, "logits");
+  EXPECT_EQ(model.input, (Integers{1, 4, 4}));
+  EXPECT_EQ(model.classes, 3);
+}
+
+TEST(OnnxGraph, values_are_flattened_once_and_get_height_and_width_back) {
+  const OnnxModel model = graph_of({layer(LayerType::tanh, "t"),
+                                    linear("a", 2, {"t"}),
+                                    linear("b", 2, {"t"}),
+                                    layer(LayerType::add, "sum", {"a", "b"}),
+                                    convolution("c", 1, false),
+                                    linear("f", 3)});
+  EXPECT_EQ(operators(model),
+            (Strings{"Tanh",
+                     "Flatten",
+                     "Gemm",
+                     "Gemm",
+                     "Add",
+                     "Unsqueeze",
+                     "Conv",
+                     "Flatten",
+                     "Gemm"}));
+  EXPECT_EQ(model.nodes[2].inputs[0], model.nodes[3].inputs[0]);
+}
+
+// (N, 3, 1, 1) + (N, 3) would be added as (N, N, 3, 3) or so.
+TEST(OnnxGraph, a_sum_has_inputs_of_one_form_and_logits_are_flat) {
+  LayerOptions wide = convolution("c", 1, false);
+  wide.filters = 3;
+  const OnnxModel model = graph_of({wide,
+                                    layer(LayerType::global_average_pool, "g"),
+                                    linear("f", 3, {"g"}),
+                                    layer(LayerType::add, "sum", {"g", "f"})});
+  EXPECT_EQ(operators(model),
+            (Strings{"Conv", "GlobalAveragePool", "Flatten", "Gemm", "Add"}));
+  EXPECT_EQ(model.nodes[4].inputs,
+            (Strings{model.nodes[2].output, model.nodes[3].output}));
+  EXPECT_EQ(model.nodes[4].output, "logits");
+  const OnnxModel open = graph_of({wide, layer(LayerType::global_average_pool, "g")});
+  EXPECT_EQ(operators(open), (Strings{"Conv", "GlobalAveragePool", "Flatten"}));
+  EXPECT_EQ(open.nodes[2].output, "logits");
+}
+
+}  // namespace
+}  // namespace crossbow
