@@ -923,7 +923,7 @@ def command_cases(files):
     """Command lines that nobody should write."""
     for arguments in ([], [""], ["rnu"], ["run"], ["run", "--resum"], ["check"], ["check", ""],
                       ["check", "a", "b"], ["import"], ["import", "mnist"], ["evaluate"],
-                      ["evaluate", "x"], ["export", "x"], ["import-weights", "x", "y"],
+                      ["evaluate", "x"], ["export", "x"], ["predict", "x"], ["import-weights", "x", "y"],
                       ["topology", "--learners", "x"],
                       ["topology", "--learners", "99999999999999999999"], ["topology", "--model", "nan"],
                       ["topology", "--domain", "x"], ["bench", str(files.deck), "--batches", "0"],
@@ -939,6 +939,7 @@ def command_cases(files):
                       ["export", str(files.newest), "/dev/full"], ["export", str(files.test), "new.h5"],
                       ["export", str(files.newest), "none/new.npz"], ["export", str(files.newest), "none/new.onnx"],
                       ["evaluate", str(files.newest), str(files.test), "--logits", "none/new.npz"],
+                      ["predict", str(files.newest), str(files.test)], ["predict", str(files.newest), "none.png"],
                       ["import-weights", str(files.newest), "none.toml", "new.h5"],
                       ["import-weights", "none.npz", str(files.deck), "new.h5"],
                       ["compare", "none", "none"], ["compare", str(files.run), "none"],

@@ -9,9 +9,11 @@ import gzip
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 try:
     import numpy
@@ -231,6 +233,38 @@ def test_complaints(folder):
     crossbow("export", folder / "back.h5", folder / "weights.pt", status=2)
 
 
+def write_png(path, image):
+    """An 8-bit grey PNG."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = b"".join(b"\0" + row.tobytes() for row in image)
+    height, width = image.shape
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0))
+                     + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def test_predict(folder, checkpoint):
+    """Class and probability of single images are those of the whole test set."""
+    logits = our_logits(checkpoint, folder)[0]
+    images, _ = test_images()
+    names = [folder / f"{i}.png" for i in range(3)]
+    for name, image in zip(names, images):
+        write_png(name, image)
+    answer = crossbow("predict", checkpoint, *names, "--top", 3)
+    for name, line, p in zip(names, answer.splitlines(), softmax(logits)):
+        best = p.argsort()[::-1][:3]
+        assert re.fullmatch(r"(\d [0-9.]{6}(, )?){3}", line.removeprefix(f"{name}: ")), line
+        printed = re.findall(r"(\d) ([0-9.]+)", line.removeprefix(f"{name}: "))
+        for k, (label, probability) in zip(best, printed):
+            assert int(label) == k and abs(float(probability) - p[k]) < 1e-4, (line, p)
+    assert len(crossbow("predict", checkpoint, names[0]).split()) == 3
+    write_png(folder / "large.png", numpy.zeros((9, 8), numpy.uint8))
+    assert "9x8x1" in crossbow("predict", checkpoint, folder / "large.png", status=3)
+    assert "deck.toml" in crossbow("predict", checkpoint, folder / "deck.toml", status=3)
+    names[0].write_bytes(names[0].read_bytes()[:50])
+    assert "0.png" in crossbow("predict", checkpoint, names[0], status=3)
+
+
 def torch_network(torch):
     """The deck's network."""
     nn = torch.nn
@@ -312,6 +346,7 @@ def main():
         test_numpy(folder, checkpoint)
         test_run(folder, checkpoint)
         test_complaints(folder)
+        test_predict(folder, checkpoint)
         for test, arguments in ((test_torch, [folder, checkpoint]), (test_onnx, [folder, checkpoint]),
                                 (test_onnx_form, [folder])):
             try:

@@ -56,6 +56,7 @@ class CommandLine {
     add_keys();
     add_import();
     add_evaluate();
+    add_predict();
     add_export();
     add_import_weights();
     add_compare();
@@ -207,6 +208,17 @@ class CommandLine {
     command->callback([this] { status_ = evaluate_command(evaluate_); });
   }
 
+  void add_predict() {
+    CLI::App* command = app_.add_subcommand(
+        "predict", "print what the average model of a checkpoint takes images for");
+    command->add_option("checkpoint", predict_.checkpoint, "checkpoint file")->required();
+    command->add_option("images", predict_.images, "JPEG and PNG files")->required();
+    command->add_option("--top", predict_.top, "how many classes to print for each")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    command->callback([this] { status_ = predict_command(predict_); });
+  }
+
   void add_export() {
     CLI::App* command = app_.add_subcommand(
         "export", "write the average model of a checkpoint, and nothing else of it");
@@ -261,6 +273,7 @@ class CommandLine {
   std::string keys_file_;
   ImportRequest import_;
   EvaluateRequest evaluate_;
+  PredictRequest predict_;
   ExportRequest export_;
   ModelRequest model_;
   ImportWeightsRequest import_weights_;

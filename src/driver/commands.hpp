@@ -40,6 +40,12 @@ struct EvaluateRequest {
   DataSearch search;
 };
 
+struct PredictRequest {
+  std::string checkpoint;
+  std::vector<std::string> images;  // files
+  int top = 1;                      // classes to print for each
+};
+
 struct ExportRequest {
   std::string checkpoint, file;
 };
@@ -83,6 +89,7 @@ int check_command(const DeckRequest& request, char** argv);
 int keys_command(const std::string& file);
 int import_command(const ImportRequest& request);
 int evaluate_command(const EvaluateRequest& request);
+int predict_command(const PredictRequest& request);
 int export_command(const ExportRequest& request);
 int model_command(const ModelRequest& request);
 int import_weights_command(const ImportWeightsRequest& request);
