@@ -36,6 +36,7 @@ struct OnnxModel {
   std::int64_t classes = 0;
   std::vector<OnnxNode> nodes;  // in an order that computes inputs first
   std::vector<OnnxWeight> weights;
+  std::vector<std::vector<float>> constants;  // values of weights that no network holds
   std::map<std::string, std::string> metadata;
 };
 

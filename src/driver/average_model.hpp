@@ -24,8 +24,9 @@ struct AverageModel {
 /// Throws Error(data) naming `path` for what is missing in it or impossible.
 AverageModel load_average_model(const std::string& path);
 
-/// Run the model on all samples, cut to the size that it takes; `logits`, where given, becomes (samples, classes). Needs
-/// Kokkos. Throws Error(data) if the network does not take such images or classes.
+/// Run the model on all samples, cut to the size that it takes; `logits`, where given,
+/// becomes (samples, classes). Needs Kokkos. Throws Error(data) if the network does not
+/// take such images or classes.
 EvaluationResult evaluate_average(const AverageModel& model,
                                   const SampleSet& samples,
                                   std::vector<float>* logits);

@@ -17,9 +17,9 @@ using Integers = std::vector<std::int64_t>;
 
 class GraphBuilder {
  public:
-  explicit GraphBuilder(const NetworkPlan& plan) : plan_(plan) {}
+  GraphBuilder(const NetworkPlan& plan, OnnxModel& model) : plan_(plan), model_(model) {}
 
-  std::vector<OnnxNode> build() {
+  void build() {
     std::vector<Value> values;
     for (const LayerPlan& layer : plan_.layers) {
       std::vector<Value> inputs;
@@ -32,12 +32,11 @@ class GraphBuilder {
       values.push_back(layer.relu ? add("Relu", layer.name + ".relu", {output}) : output);
     }
     const Value& last = values.back();
-    if (last.flat && nodes_.back().output == last.name) {
-      nodes_.back().output = "logits";
+    if (last.flat && nodes().back().output == last.name) {
+      nodes().back().output = "logits";
     } else {
-      nodes_.push_back({"Flatten", last.name + ".logits", {last.name}, "logits", {}});
+      nodes().push_back({"Flatten", last.name + ".logits", {last.name}, "logits", {}});
     }
-    return std::move(nodes_);
   }
 
  private:
@@ -64,6 +63,8 @@ class GraphBuilder {
         return x[0];
       case LayerType::add:
         return add("Add", layer.name, alike(x));
+      case LayerType::shortcut:
+        return shortcut(layer, x[0]);
     }
     return {};
   }
@@ -86,6 +87,24 @@ class GraphBuilder {
     return y;
   }
 
+  /// A 1x1 convolution whose filters pass one channel on, or nothing.
+  Value shortcut(const LayerPlan& layer, const Value& x) {
+    const std::int64_t channels = layer.in.c, filters = layer.out.c;
+    std::vector<float> weight(static_cast<std::size_t>(filters * channels), 0.0F);
+    const std::int64_t begin = (filters - channels) / 2;
+    for (std::int64_t c = 0; c < channels; ++c) {
+      weight[static_cast<std::size_t>((begin + c) * channels + c)] = 1;
+    }
+    const std::int64_t stride = layer.options.stride;
+    const Value y =
+        add("Conv", layer.name, {square(x)}, {{"strides", Integers{stride, stride}}});
+    nodes().back().inputs.push_back(layer.name + ".weight");
+    model_.constants.push_back(std::move(weight));
+    model_.weights.push_back(
+        {layer.name + ".weight", {filters, channels, 1, 1}, model_.constants.back()});
+    return y;
+  }
+
   Value batch_norm(const LayerPlan& layer, const Value& x) {
     const double epsilon =
         layer.options.epsilon > 0 ? layer.options.epsilon : plan_.batch_norm.epsilon;
@@ -95,7 +114,7 @@ class GraphBuilder {
                         {{"epsilon", static_cast<float>(epsilon)}});
     for (const char* tensor :
          {".scale", ".shift", ".running_mean", ".running_variance"}) {
-      nodes_.back().inputs.push_back(layer.name + tensor);
+      nodes().back().inputs.push_back(layer.name + tensor);
     }
     return y;
   }
@@ -142,7 +161,7 @@ class GraphBuilder {
     for (const Value& input : inputs) {
       node.inputs.push_back(input.name);
     }
-    nodes_.push_back(node);
+    nodes().push_back(node);
     return {node.output, inputs[0].flat};
   }
 
@@ -151,15 +170,17 @@ class GraphBuilder {
                      const Value& x,
                      Attributes attributes) {
     const Value y = add(op, layer.name, {x}, std::move(attributes));
-    nodes_.back().inputs.push_back(layer.name + ".weight");
+    nodes().back().inputs.push_back(layer.name + ".weight");
     if (layer.options.bias) {
-      nodes_.back().inputs.push_back(layer.name + ".bias");
+      nodes().back().inputs.push_back(layer.name + ".bias");
     }
     return y;
   }
 
+  std::vector<OnnxNode>& nodes() { return model_.nodes; }
+
   const NetworkPlan& plan_;
-  std::vector<OnnxNode> nodes_;
+  OnnxModel& model_;
   std::map<std::string, Value> reshaped_;
 };
 
@@ -170,7 +191,7 @@ OnnxModel onnx_graph(const NetworkPlan& network, const NamedTensors& weights) {
   model.name = network.name;
   model.input = {network.input.c, network.input.h, network.input.w};
   model.classes = network.classes;
-  model.nodes = GraphBuilder(network).build();
+  GraphBuilder(network, model).build();
   for (const auto& [name, tensor] : weights) {
     model.weights.push_back({name, tensor.shape, tensor.values});
   }

@@ -44,6 +44,24 @@ Strings operators(const OnnxModel& model) {
   return ops;
 }
 
+// One channel to three: the second filter passes it on (option A of He et al. 2016).
+TEST(OnnxGraph, a_shortcut_is_a_convolution_of_zeros_and_ones) {
+  LayerOptions shortcut = layer(LayerType::shortcut, "s");
+  shortcut.filters = 3;
+  shortcut.stride = 2;
+  const OnnxModel model =
+      graph_of({shortcut, layer(LayerType::global_average_pool, "p")});
+  ASSERT_EQ(operators(model), (Strings{"Conv", "GlobalAveragePool", "Flatten"}));
+  EXPECT_EQ(std::get<Integers>(model.nodes[0].attributes.at("strides")),
+            (Integers{2, 2}));
+  ASSERT_EQ(model.weights.size(), 1U);
+  EXPECT_EQ(model.weights[0].name, model.nodes[0].inputs[1]);
+  EXPECT_EQ(model.weights[0].shape, (Integers{3, 1, 1, 1}));
+  EXPECT_EQ(
+      std::vector<float>(model.weights[0].values.begin(), model.weights[0].values.end()),
+      (std::vector<float>{0, 1, 0}));
+}
+
 TEST(OnnxGraph, fused_relus_dropout_and_the_end) {
   const OnnxModel model = graph_of({convolution("c", 4, true),
                                     layer(LayerType::relu, "r"),

@@ -32,18 +32,23 @@ Image decode_image(const std::string& path) {
   }
 }
 
-/// All images as a data set, its labels without meaning.
-Dataset read_images(const std::vector<std::string>& paths, const NetworkPlan& plan) {
+/// All images as a data set, cut as those of tests, its labels without meaning.
+Dataset read_images(const std::vector<std::string>& paths, const AverageModel& model) {
+  const ImageShape& input = model.plan.input;
+  const ImageSize wanted{
+      static_cast<int>(input.h), static_cast<int>(input.w), static_cast<int>(input.c)};
   Dataset data;
   data.n = static_cast<std::int64_t>(paths.size());
-  data.h = static_cast<int>(plan.input.h);
-  data.w = static_cast<int>(plan.input.w);
-  data.c = static_cast<int>(plan.input.c);
+  data.h = wanted.h;
+  data.w = wanted.w;
+  data.c = wanted.c;
   data.classes = 1;
   data.labels.assign(paths.size(), 0);
   for (const std::string& path : paths) {
     const Image image = decode_image(path);
-    CROSSBOW_VALIDATE(image.h == data.h && image.w == data.w && image.c == data.c,
+    const ImageSize size{image.h, image.w, image.c};
+    const bool is_cut = model.augment.crop > 0 && size.c == wanted.c;
+    CROSSBOW_VALIDATE(size == wanted || is_cut,
                       ExitCode::data,
                       {fmt::format("the image is {}x{}x{}", image.h, image.w, image.c),
                        fmt::format("the network takes {}x{}x{}: height, width, channels",
@@ -52,7 +57,13 @@ Dataset read_images(const std::vector<std::string>& paths, const NetworkPlan& pl
                                    data.c),
                        path,
                        "Convert it to this size and to grey (1) or colour (3)"});
-    data.images.insert(data.images.end(), image.pixels.begin(), image.pixels.end());
+    const std::size_t begin = data.images.size();
+    data.images.resize(begin + static_cast<std::size_t>(pixel_bytes(wanted)));
+    copy_window(image.pixels.data(),
+                size,
+                window_in(size, wanted, {model.augment}, 0, 0),
+                wanted,
+                data.images.data() + begin);
   }
   return data;
 }
@@ -86,10 +97,10 @@ std::string best_classes(std::span<const float> logits,
 
 int predict_command(const PredictRequest& request) {
   const AverageModel model = load_average_model(request.checkpoint);
-  const Dataset data = read_images(request.images, model.plan);
+  const Dataset data = read_images(request.images, model);
   const Kokkos::ScopeGuard kokkos(quiet_settings());
   std::vector<float> logits;
-  evaluate_average(model, data, &logits);
+  evaluate_average(model, {data, model.scale}, &logits);
   CROSSBOW_VALIDATE(
       std::all_of(logits.begin(), logits.end(), [](float x) { return std::isfinite(x); }),
       ExitCode::numbers,

@@ -113,7 +113,7 @@ struct ModelOptions {
   std::vector<int> hidden = {128};  // mlp: units of the hidden layers
   double dropout = 0;               // lenet, mlp: dropout before the last layer
   ShortcutOption shortcut = ShortcutOption::a;  // resnet20 to resnet110
-  std::string weights;              // file that a training starts from; empty: random
+  std::string weights;  // file that a training starts from; empty: random
   std::vector<LayerOptions> layers;
   BatchNormOptions batch_norm;
 
