@@ -28,4 +28,24 @@ void tanh_backward(const Exec& exec,
                    ConstSpan<Exec> dy,
                    Span<Exec> dx);
 
+/// y = x where x > 0, else slope x; slope >= 0.
+template <class Exec>
+void leaky_relu_forward(const Exec& exec, float slope, ConstSpan<Exec> x, Span<Exec> y);
+
+/// dx = dy where y > 0, else slope dy.
+template <class Exec>
+void leaky_relu_backward(
+    const Exec& exec, float slope, ConstSpan<Exec> y, ConstSpan<Exec> dy, Span<Exec> dx);
+
+/// y = 1 / (1 + exp(-x)).
+template <class Exec>
+void sigmoid_forward(const Exec& exec, ConstSpan<Exec> x, Span<Exec> y);
+
+/// dx = dy y (1 - y).
+template <class Exec>
+void sigmoid_backward(const Exec& exec,
+                      ConstSpan<Exec> y,
+                      ConstSpan<Exec> dy,
+                      Span<Exec> dx);
+
 }  // namespace crossbow

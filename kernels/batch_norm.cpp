@@ -1,5 +1,7 @@
 #include "kernels/batch_norm.hpp"
 
+#include <limits>
+
 #include "base/contract.hpp"
 
 #include "kernels/channel_reduction.hpp"
@@ -77,6 +79,21 @@ struct Moments {
   }
 };
 
+/// Results up to this become this, and give no gradient: 0 with ReLU, else NaN, which
+/// nothing is below of. A number, so that loops need no branch.
+float floor_of(const BatchNormShape& shape) {
+  return shape.relu ? 0 : std::numeric_limits<float>::quiet_NaN();
+}
+
+/// What y was before ReLU. One function for forward and backward, so that both round
+/// alike and agree on which y are cut off.
+KOKKOS_FORCEINLINE_FUNCTION float normalised(float x,
+                                             float center,
+                                             float factor,
+                                             float offset) {
+  return (x - center) * factor + offset;
+}
+
 /// y = (x - mean) factor + shift, where factor = scale / standard deviation.
 struct Normalise {
   std::int64_t channels;
@@ -87,10 +104,12 @@ struct Normalise {
   float epsilon;
   const float* scale = nullptr;
   const float* shift = nullptr;
+  float floor;  // see floor_of
   float* y = nullptr;
 
   template <int W>
   KOKKOS_FUNCTION void apply(const RowRange& rows, std::int64_t channel) const {
+    const float least = floor;
     float center[W], factor[W], offset[W];
     for (int k = 0; k < W; ++k) {
       const std::int64_t c = channel + k;
@@ -106,19 +125,28 @@ struct Normalise {
       float* const out = y + row * channels + channel;
 #pragma GCC ivdep
       for (int k = 0; k < W; ++k) {
-        out[k] = (in[k] - center[k]) * factor[k] + offset[k];
+        const float value = normalised(in[k], center[k], factor[k], offset[k]);
+        out[k] = value <= least ? least : value;
       }
     }
   }
 };
 
-/// dshift = sum of dy (a); dscale = sum of dy xhat with xhat = (x - mean) / std (b).
-struct NormGradientSums : AddMerge {
-  std::int64_t channels;
+/// Arrays that both passes of backward read.
+struct NormBackwardInput {
   const float* x = nullptr;
   const float* dy = nullptr;
   const float* mean = nullptr;
   const float* inverse_std = nullptr;
+  const float* scale = nullptr;
+  const float* shift = nullptr;
+  float floor = 0;  // see floor_of
+};
+
+/// dshift = sum of dy (a); dscale = sum of dy xhat with xhat = (x - mean) / std (b).
+struct NormGradientSums : AddMerge {
+  std::int64_t channels;
+  NormBackwardInput in;
   float* dscale = nullptr;
   float* dshift = nullptr;
 
@@ -126,9 +154,15 @@ struct NormGradientSums : AddMerge {
   KOKKOS_FUNCTION void accumulate(const RowRange& rows,
                                   std::int64_t channel,
                                   ChannelSums<W>& sums) const {
-    float center[W];
+    const float* const x = in.x;
+    const float* const dy = in.dy;
+    const float least = in.floor;
+    float center[W], factor[W], offset[W];
     for (int k = 0; k < W; ++k) {
-      center[k] = mean[channel + k];
+      const std::int64_t c = channel + k;
+      center[k] = in.mean[c];
+      factor[k] = in.scale[c] * in.inverse_std[c];
+      offset[k] = in.shift[c];
     }
     for (std::int64_t begin = rows.begin; begin < rows.end; begin += reduction_rows) {
       const std::int64_t end =
@@ -136,9 +170,12 @@ struct NormGradientSums : AddMerge {
       float sum[W] = {}, product[W] = {};
       for (std::int64_t row = begin; row < end; ++row) {
         for (int k = 0; k < W; ++k) {
-          const float gradient = dy[row * channels + channel + k];
+          const float value = x[row * channels + channel + k];
+          const float result = normalised(value, center[k], factor[k], offset[k]);
+          const float whole = dy[row * channels + channel + k];
+          const float gradient = result <= least ? 0 : whole;
           sum[k] += gradient;
-          product[k] += gradient * (x[row * channels + channel + k] - center[k]);
+          product[k] += gradient * (value - center[k]);
         }
       }
       for (int k = 0; k < W; ++k) {
@@ -150,39 +187,41 @@ struct NormGradientSums : AddMerge {
 
   KOKKOS_FUNCTION void finish(std::int64_t channel, const ChannelSums<1>& sums) const {
     dshift[channel] = static_cast<float>(sums.a[0]);
-    dscale[channel] = static_cast<float>(sums.b[0] * inverse_std[channel]);
+    dscale[channel] = static_cast<float>(sums.b[0] * in.inverse_std[channel]);
   }
 };
 
 /// dx = scale / std (dy - (dshift + xhat dscale) / rows).
 struct NormGradient {
   std::int64_t rows, channels;
-  const float* x = nullptr;
-  const float* dy = nullptr;
-  const float* mean = nullptr;
-  const float* inverse_std = nullptr;
-  const float* scale = nullptr;
+  NormBackwardInput in;
   const float* dscale = nullptr;
   const float* dshift = nullptr;
   float* dx = nullptr;
 
   template <int W>
   KOKKOS_FUNCTION void apply(const RowRange& range, std::int64_t channel) const {
-    float center[W], factor[W], constant[W], slope[W];
+    const float least = in.floor;
+    float center[W], factor[W], offset[W], constant[W], slope[W];
     for (int k = 0; k < W; ++k) {
       const std::int64_t c = channel + k;
-      center[k] = mean[c];
-      factor[k] = scale[c] * inverse_std[c];
+      center[k] = in.mean[c];
+      factor[k] = in.scale[c] * in.inverse_std[c];
+      offset[k] = in.shift[c];
       constant[k] = dshift[c] / static_cast<float>(rows);
-      slope[k] = dscale[c] * inverse_std[c] / static_cast<float>(rows);
+      slope[k] = dscale[c] * in.inverse_std[c] / static_cast<float>(rows);
     }
     for (std::int64_t row = range.begin; row < range.end; ++row) {
-      const float* const in = x + row * channels + channel;
-      const float* const gradient = dy + row * channels + channel;
+      const float* const x = in.x + row * channels + channel;
+      const float* const dy = in.dy + row * channels + channel;
       float* const out = dx + row * channels + channel;
 #pragma GCC ivdep
       for (int k = 0; k < W; ++k) {
-        out[k] = factor[k] * (gradient[k] - constant[k] - (in[k] - center[k]) * slope[k]);
+        const float value = x[k];
+        const float result = normalised(value, center[k], factor[k], offset[k]);
+        const float whole = dy[k];
+        const float gradient = result <= least ? 0 : whole;
+        out[k] = factor[k] * (gradient - constant[k] - (value - center[k]) * slope[k]);
       }
     }
   }
@@ -222,6 +261,7 @@ void batch_norm_forward(const Exec& exec,
                           shape.epsilon,
                           state.scale.data(),
                           state.shift.data(),
+                          floor_of(shape),
                           y.data()});
 }
 
@@ -244,6 +284,7 @@ void batch_norm_inference(const Exec& exec,
                           shape.epsilon,
                           state.scale.data(),
                           state.shift.data(),
+                          floor_of(shape),
                           y.data()});
 }
 
@@ -256,31 +297,25 @@ void batch_norm_backward(const Exec& exec,
                          const BatchNormGradients<Exec>& gradients) {
   CROSSBOW_EXPECT(has_size(x, shape.rows * shape.c) && has_size(dy, x.size()));
   CROSSBOW_EXPECT(has_size(gradients.dscale, shape.c));
-  reduce_channels(exec,
-                  "crossbow::batch_norm_sums",
-                  shape.rows,
-                  shape.c,
-                  NormGradientSums{{},
-                                   shape.c,
-                                   x.data(),
-                                   dy.data(),
-                                   state.saved_mean.data(),
-                                   state.saved_inverse_std.data(),
-                                   gradients.dscale.data(),
-                                   gradients.dshift.data()});
-  for_each_tile(exec,
-                "crossbow::batch_norm_backward",
-                {shape.rows, shape.c, rows_per_item},
-                NormGradient{shape.rows,
-                             shape.c,
-                             x.data(),
+  const NormBackwardInput in{x.data(),
                              dy.data(),
                              state.saved_mean.data(),
                              state.saved_inverse_std.data(),
                              state.scale.data(),
-                             gradients.dscale.data(),
-                             gradients.dshift.data(),
-                             gradients.dx.data()});
+                             state.shift.data(),
+                             floor_of(shape)};
+  float* const dscale = gradients.dscale.data();
+  float* const dshift = gradients.dshift.data();
+  reduce_channels(exec,
+                  "crossbow::batch_norm_sums",
+                  shape.rows,
+                  shape.c,
+                  NormGradientSums{{}, shape.c, in, dscale, dshift});
+  for_each_tile(
+      exec,
+      "crossbow::batch_norm_backward",
+      {shape.rows, shape.c, rows_per_item},
+      NormGradient{shape.rows, shape.c, in, dscale, dshift, gradients.dx.data()});
 }
 
 #define CROSSBOW_INSTANTIATE(Exec)                                \

@@ -13,6 +13,7 @@ struct BatchNormShape {
   std::int64_t c = 1;
   float epsilon = 1e-5F;
   float momentum = 0.1F;  // weight of this batch in running statistics
+  bool relu = false;      // y = max(0, .); backward stops where y <= 0
 };
 
 /// Vectors of c elements that belong to one batch-norm layer of one replica.
@@ -24,7 +25,7 @@ struct BatchNormState {
 };
 
 /// y (rows, c) = (x - mean) / sqrt(var + epsilon) * scale + shift with the batch's own
-/// statistics; updates the running ones and fills saved_*.
+/// statistics, then max(y, 0) if shape.relu; updates the running ones and fills saved_*.
 template <class Exec>
 void batch_norm_forward(const Exec& exec,
                         const BatchNormShape& shape,
@@ -47,7 +48,8 @@ struct BatchNormGradients {
 };
 
 /// Backward of batch_norm_forward for x and saved_* of that call; everything is
-/// overwritten. dx may be dy.
+/// overwritten. dx may be dy. Where the ReLU cut y off follows from x: reading y would
+/// cost a third more memory traffic.
 template <class Exec>
 void batch_norm_backward(const Exec& exec,
                          const BatchNormShape& shape,

@@ -1,5 +1,6 @@
 #include "kernels/batch_norm.hpp"
 
+#include "kernels/activation.hpp"
 #include "kernels/channel_reduction.hpp"
 #include "kernels/reference/batch_norm.hpp"
 #include "kernels/testing.hpp"
@@ -188,6 +189,56 @@ TYPED_TEST(BatchNormTest, backward_agrees_with_reference) {
   }
 }
 
+BatchNormShape with_relu(BatchNormShape s) {
+  s.relu = true;
+  return s;
+}
+
+// Fused and not: the same arithmetic on the same values, so the same bits.
+TYPED_TEST(BatchNormTest, relu_inside_changes_no_value) {
+  const TypeParam exec = test_instance<TypeParam>();
+  for (const BatchNormShape& s : shapes) {
+    SCOPED_TRACE(std::to_string(s.rows) + " x " + std::to_string(s.c));
+    const BatchNormShape fused = with_relu(s);
+    const Truth truth(s);
+    const Layer<TypeParam> a(exec, s, truth), b(exec, s, truth);
+    batch_norm_inference(exec, fused, a.x.view(), a.state(), a.y.span());
+    batch_norm_inference(exec, s, b.x.view(), b.state(), b.y.span());
+    relu_forward(exec, b.y.view(), b.y.span());
+    expect_same_bits(a.y.values(), b.y.values(), "y of inference");
+    batch_norm_forward(exec, fused, a.x.view(), a.state(), a.y.span());
+    batch_norm_forward(exec, s, b.x.view(), b.state(), b.y.span());
+    relu_forward(exec, b.y.view(), b.y.span());
+    expect_same_bits(a.y.values(), b.y.values(), "y");
+    relu_backward(exec, b.y.view(), b.dy.view(), b.dy.span());
+    for (const auto& [layer, shape] : {std::pair(&a, fused), std::pair(&b, s)}) {
+      batch_norm_backward(exec,
+                          shape,
+                          layer->x.view(),
+                          layer->dy.view(),
+                          layer->state(),
+                          {layer->dx.span(), layer->dscale.span(), layer->dshift.span()});
+    }
+    expect_same_bits(a.dx.values(), b.dx.values(), "dx");
+    expect_same_bits(a.dscale.values(), b.dscale.values(), "dscale");
+    expect_same_bits(a.dshift.values(), b.dshift.values(), "dshift");
+  }
+}
+
+TYPED_TEST(BatchNormTest, nan_goes_through_relu) {
+  const TypeParam exec = test_instance<TypeParam>();
+  const BatchNormShape s = with_relu({100, 18});
+  Truth truth(s);
+  truth.x[70 * 18 + 5] = NAN;
+  const Layer<TypeParam> layer(exec, s, truth);
+  batch_norm_forward(exec, s, layer.x.view(), layer.state(), layer.y.span());
+  const std::vector<float> y = layer.y.values();
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    ASSERT_EQ(std::isnan(y[i]), i % 18 == 5) << i;
+    ASSERT_FALSE(y[i] < 0) << i;
+  }
+}
+
 TYPED_TEST(BatchNormTest, nan_stays_in_its_channel) {
   const TypeParam exec = test_instance<TypeParam>();
   const BatchNormShape s{100, 18};
@@ -240,8 +291,12 @@ TEST(BatchNormReference, worked_example) {
   EXPECT_EQ(running_variance, 4);
 }
 
-TEST(BatchNormReference, gradients_by_finite_differences) {
-  const BatchNormShape s{7, 3};
+class BatchNormGradient : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Relu, BatchNormGradient, ::testing::Bool());
+
+TEST_P(BatchNormGradient, of_the_reference_by_finite_differences) {
+  BatchNormShape s{7, 3};
+  s.relu = GetParam();
   std::vector<double> x = to_double(random_values(s.rows * s.c, 1));
   std::vector<double> scale = to_double(random_values(s.c, 2));
   std::vector<double> shift = to_double(random_values(s.c, 3));

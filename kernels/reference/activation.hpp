@@ -35,4 +35,33 @@ void tanh_backward(std::int64_t n, const Real* y, const Real* dy, Real* dx) {
   }
 }
 
+template <class Real>
+void leaky_relu_forward(std::int64_t n, Real slope, const Real* x, Real* y) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    y[i] = x[i] <= 0 ? slope * x[i] : x[i];
+  }
+}
+
+template <class Real>
+void leaky_relu_backward(
+    std::int64_t n, Real slope, const Real* y, const Real* dy, Real* dx) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    dx[i] = y[i] <= 0 ? slope * dy[i] : dy[i];
+  }
+}
+
+template <class Real>
+void sigmoid_forward(std::int64_t n, const Real* x, Real* y) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    y[i] = 1 / (1 + std::exp(-x[i]));
+  }
+}
+
+template <class Real>
+void sigmoid_backward(std::int64_t n, const Real* y, const Real* dy, Real* dx) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    dx[i] = dy[i] * y[i] * (1 - y[i]);
+  }
+}
+
 }  // namespace crossbow::reference

@@ -41,8 +41,9 @@ void batch_norm_forward(const BatchNormShape& s,
     const double unbiased = s.rows > 1 ? squares / (rows - 1) : variance;
     const double inverse_std = 1 / std::sqrt(variance + s.epsilon);
     for (std::int64_t row = 0; row < s.rows; ++row) {
-      y[row * s.c + c] = static_cast<Real>(
-          (x[row * s.c + c] - mean) * inverse_std * state.scale[c] + state.shift[c]);
+      const double value =
+          (x[row * s.c + c] - mean) * inverse_std * state.scale[c] + state.shift[c];
+      y[row * s.c + c] = static_cast<Real>(s.relu && value <= 0 ? 0 : value);
     }
     const double momentum = s.momentum;
     state.running_mean[c] =
@@ -64,8 +65,9 @@ void batch_norm_inference(const BatchNormShape& s,
     const std::int64_t c = i % s.c;
     const double variance = state.running_variance[c];
     const double deviation = static_cast<double>(x[i]) - state.running_mean[c];
-    y[i] = static_cast<Real>(
-        deviation / std::sqrt(variance + s.epsilon) * state.scale[c] + state.shift[c]);
+    const double value =
+        deviation / std::sqrt(variance + s.epsilon) * state.scale[c] + state.shift[c];
+    y[i] = static_cast<Real>(s.relu && value <= 0 ? 0 : value);
   }
 }
 
@@ -79,7 +81,7 @@ struct BatchNormGradients {
 
 /// The same as crossbow::batch_norm_backward. With xhat = (x - mean) / std:
 /// dshift = sum dy, dscale = sum dy xhat, dx = scale / std (dy - mean(dy) - xhat mean(dy
-/// xhat)).
+/// xhat)), dy being 0 where shape.relu cut y off.
 template <class Real>
 void batch_norm_backward(const BatchNormShape& s,
                          const Real* x,
@@ -92,15 +94,19 @@ void batch_norm_backward(const BatchNormShape& s,
     const auto xhat = [&](std::int64_t row) {
       return (x[row * s.c + c] - mean) * inverse_std;
     };
+    const auto gradient = [&](std::int64_t row) -> double {
+      const double value = xhat(row) * state.scale[c] + state.shift[c];
+      return s.relu && value <= 0 ? 0 : dy[row * s.c + c];
+    };
     double dscale = 0, dshift = 0;
     for (std::int64_t row = 0; row < s.rows; ++row) {
-      dscale += dy[row * s.c + c] * xhat(row);
-      dshift += dy[row * s.c + c];
+      dscale += gradient(row) * xhat(row);
+      dshift += gradient(row);
     }
     for (std::int64_t row = 0; row < s.rows; ++row) {
-      gradients.dx[row * s.c + c] = static_cast<Real>(
-          state.scale[c] * inverse_std *
-          (dy[row * s.c + c] - dshift / rows - xhat(row) * dscale / rows));
+      gradients.dx[row * s.c + c] =
+          static_cast<Real>(state.scale[c] * inverse_std *
+                            (gradient(row) - dshift / rows - xhat(row) * dscale / rows));
     }
     gradients.dscale[c] = static_cast<Real>(dscale);
     gradients.dshift[c] = static_cast<Real>(dshift);

@@ -13,6 +13,14 @@ void add(std::int64_t n, const Real* a, const Real* b, Real* y) {
 }
 
 template <class Real>
+void add_relu(std::int64_t n, const Real* a, const Real* b, Real* y) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const Real sum = a[i] + b[i];
+    y[i] = sum <= 0 ? 0 : sum;
+  }
+}
+
+template <class Real>
 void copy(std::int64_t n, const Real* x, Real* y) {
   for (std::int64_t i = 0; i < n; ++i) {
     y[i] = x[i];
