@@ -41,8 +41,8 @@ class KokkosMaxPool2d final : public Pool2d<Exec> {
   void backward(const Exec& exec, ConstSpan<Exec> dy, Span<Exec> dx) override {
     CROSSBOW_EXPECT(has_size(dy, shape_.output_size()) &&
                     has_size(dx, shape_.input_size()));
-    const bool halves =
-        shape_.size == 2 && shape_.stride == 2 && shape_.h % 2 == 0 && shape_.w % 2 == 0;
+    const bool halves = shape_.size == 2 && shape_.stride == 2 && shape_.h % 2 == 0 &&
+                        shape_.w % 2 == 0 && shape_.padding == 0;
     if (halves) {
       for_each_pixel(
           exec,
@@ -80,12 +80,11 @@ class KokkosAveragePool2d final : public Pool2d<Exec> {
   void backward(const Exec& exec, ConstSpan<Exec> dy, Span<Exec> dx) override {
     CROSSBOW_EXPECT(has_size(dy, shape_.output_size()) &&
                     has_size(dx, shape_.input_size()));
-    const float factor = 1 / static_cast<float>(shape_.size * shape_.size);
     for_each_pixel(exec,
                    "crossbow::average_pool_backward",
                    input_pixels(shape_),
                    pooling::GatherBackward<pooling::AverageGradient>{
-                       shape_, {dy.data(), factor}, dx.data()});
+                       shape_, {dy.data()}, dx.data()});
   }
 
  private:

@@ -1,6 +1,8 @@
 #pragma once
-// Max and average pooling, NHWC, square windows inside the image (no padding; what does
-// not fill a window at the right and lower edge is left out, as in PyTorch).
+// Max and average pooling, NHWC, square windows, with padding and rounding as in PyTorch:
+// padding never is a maximum, and counts in an average as zeros (count_include_pad, its
+// default); with `ceil` the last window may reach beyond the image, but must begin inside
+// it or the padding before it.
 
 #include <cstdint>
 #include <memory>
@@ -22,11 +24,44 @@ struct Pool2dShape {
   PoolKind kind = PoolKind::max;
   bool relu = false;  // max only: y = max(0, pool(x)), i.e. pool(relu(x)); backward stops
                       // at y = 0
+  std::int64_t padding = 0;  // on each side [pixels], at most size / 2
+  bool ceil = false;         // round the number of windows up
 
-  constexpr std::int64_t out_h() const { return (h - size) / stride + 1; }
-  constexpr std::int64_t out_w() const { return (w - size) / stride + 1; }
+  constexpr std::int64_t out_h() const { return windows(h); }
+  constexpr std::int64_t out_w() const { return windows(w); }
   constexpr std::int64_t input_size() const { return n * h * w * c; }
   constexpr std::int64_t output_size() const { return n * out_h() * out_w() * c; }
+
+  /// Windows along `pixels` rows or columns.
+  constexpr std::int64_t windows(std::int64_t pixels) const {
+    const std::int64_t room = pixels + 2 * padding - size + (ceil ? stride - 1 : 0);
+    const std::int64_t count = room / stride + 1;
+    const bool begins_beyond = (count - 1) * stride >= pixels + padding;
+    return ceil && begins_beyond ? count - 1 : count;
+  }
+  /// Whether every window lies inside the image.
+  constexpr bool is_inside() const { return padding == 0 && !ceil; }
+};
+
+/// What a window covers along one side of the image: pixels [begin, end), and how many
+/// rows (or columns) it has with the padding, but not what `ceil` adds beyond it.
+struct PoolWindow {
+  std::int64_t first;       // where it begins, negative in the padding
+  std::int64_t begin, end;  // inside the image
+  std::int64_t counted;     // what an average divides by, along this side
+
+  /// The window that output `output` of a side of `pixels` has.
+  static constexpr PoolWindow of(const Pool2dShape& s,
+                                 std::int64_t output,
+                                 std::int64_t pixels) {
+    const std::int64_t first = output * s.stride - s.padding;
+    const std::int64_t end = first + s.size;
+    const std::int64_t padded = pixels + s.padding;
+    return {first,
+            first > 0 ? first : 0,
+            end < pixels ? end : pixels,
+            (end < padded ? end : padded) - first};
+  }
 };
 
 /// A pooling layer of one shape; max pooling remembers in forward where each maximum was

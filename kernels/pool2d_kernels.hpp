@@ -48,21 +48,25 @@ struct MaxForward {
   const float* x = nullptr;
   float* y = nullptr;
   std::uint8_t* at = nullptr;
+  std::int64_t out_h = shape.out_h(), out_w = shape.out_w();  // divisions: once
 
   KOKKOS_FUNCTION void operator()(std::int64_t row,
                                   std::int64_t column,
                                   std::int64_t begin,
                                   std::int64_t end) const {
-    const std::int64_t line = shape.w * shape.c, channels = shape.c;
-    const std::int64_t out_h = shape.out_h();
-    const float* const window =
-        x + ((row / out_h) * shape.h + row % out_h * shape.stride) * line +
-        column * shape.stride * channels;
-    const std::int64_t out = (row * shape.out_w() + column) * channels;
-    if (shape.size == 2) {
-      two_by_two(window, out, begin, end);
+    const std::int64_t out = (row * out_w + column) * shape.c;
+    const std::int64_t out_row = row % out_h;
+    const float* const image = x + row / out_h * shape.h * shape.w * shape.c;
+    if (shape.size == 2 && shape.is_inside()) {
+      two_by_two(
+          image + (out_row * shape.w + column) * shape.stride * shape.c, out, begin, end);
     } else {
-      any_size(window, out, begin, end);
+      any_size(image,
+               {PoolWindow::of(shape, out_row, shape.h),
+                PoolWindow::of(shape, column, shape.w)},
+               out,
+               begin,
+               end);
     }
   }
 
@@ -100,26 +104,43 @@ struct MaxForward {
     });
   }
 
-  KOKKOS_FUNCTION void any_size(const float* window,
+  struct Window {
+    PoolWindow rows, columns;
+  };
+
+  KOKKOS_FUNCTION void any_size(const float* image,
+                                const Window& window,
                                 std::int64_t out,
                                 std::int64_t begin,
                                 std::int64_t end) const {
+    const auto position_of = [&](std::int64_t row, std::int64_t column) {
+      return static_cast<int>((row - window.rows.first) * shape.size + column -
+                              window.columns.first);
+    };
+    const auto pixel = [&](std::int64_t row, std::int64_t column) {
+      return image + (row * shape.w + column) * shape.c;
+    };
+    const PoolWindow &rows = window.rows, &columns = window.columns;
     float* const y_out = y + out;
     std::uint8_t* const at_out = at + out;
+    const float* const first_values = pixel(rows.begin, columns.begin);
+    const int first = position_of(rows.begin, columns.begin);
     for (std::int64_t i = begin; i < end; ++i) {
-      y_out[i] = window[i];
-      at_out[i] = 0;
+      y_out[i] = first_values[i];
+      at_out[i] = static_cast<std::uint8_t>(first);
     }
-    const int positions = static_cast<int>(shape.size * shape.size);
-    for (int k = 1; k < positions; ++k) {
-      const float* const values =
-          window + (k / shape.size * shape.w + k % shape.size) * shape.c;
+    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+      for (std::int64_t column = columns.begin; column < columns.end; ++column) {
+        const float* const values = pixel(row, column);
+        const int k = position_of(row, column);
 #pragma GCC ivdep
-      for (std::int64_t i = begin; i < end; ++i) {
-        const std::int32_t value = to_ordered(values[i]), maximum = to_ordered(y_out[i]);
-        const std::int32_t position = at_out[i];
-        y_out[i] = from_ordered(value > maximum ? value : maximum);
-        at_out[i] = static_cast<std::uint8_t>(value > maximum ? k : position);
+        for (std::int64_t i = begin; i < end; ++i) {
+          const std::int32_t value = to_ordered(values[i]),
+                             maximum = to_ordered(y_out[i]);
+          const std::int32_t position = at_out[i];
+          y_out[i] = from_ordered(value > maximum ? value : maximum);
+          at_out[i] = static_cast<std::uint8_t>(value > maximum ? k : position);
+        }
       }
     }
     const std::int32_t least = floor();
@@ -139,6 +160,7 @@ struct MaxBackwardTwoByTwo {
   const float* dy = nullptr;
   const std::uint8_t* at = nullptr;
   float* dx = nullptr;
+  std::int64_t out_w = shape.out_w();
 
   KOKKOS_FUNCTION void operator()(std::int64_t row,
                                   std::int64_t column,
@@ -147,7 +169,7 @@ struct MaxBackwardTwoByTwo {
     // Row `row` of all output rows, samples one after another, has input rows 2 row +
     // 0, 1.
     const std::int64_t line = shape.w * shape.c;
-    const std::int64_t out = (row * shape.out_w() + column) * shape.c;
+    const std::int64_t out = (row * out_w + column) * shape.c;
     const float* const gradient = dy + out;
     const std::uint8_t* const position = at + out;
     float* const here = dx + 2 * row * line + 2 * column * shape.c;
@@ -178,43 +200,46 @@ struct Windows {
 KOKKOS_INLINE_FUNCTION Windows windows_of(std::int64_t input,
                                           const Pool2dShape& shape,
                                           std::int64_t outputs) {
-  const std::int64_t first_input = input - shape.size + 1;  // of the earliest window
+  const std::int64_t padded = input + shape.padding;
+  const std::int64_t first_input = padded - shape.size + 1;  // of the earliest window
   const std::int64_t begin =
       first_input > 0 ? (first_input + shape.stride - 1) / shape.stride : 0;
-  const std::int64_t end = input / shape.stride + 1;
+  const std::int64_t end = padded / shape.stride + 1;
   return {begin, end < outputs ? end : outputs};
 }
 
 /// dx at one input pixel, gathered from all windows that hold it in the order of rows: no
 /// two work items write the same value. `Kind`: the gradient that output value i gives to
-/// position k of its window is kind(i, k).
+/// position k of its window is kind.of(k, pixels that the window counts)(i).
 template <class Kind>
 struct GatherBackward {
   Pool2dShape shape;
   Kind kind;
   float* dx = nullptr;
+  std::int64_t out_h = shape.out_h(), out_w = shape.out_w();
 
   KOKKOS_FUNCTION void operator()(std::int64_t row,
                                   std::int64_t column,
                                   std::int64_t begin,
                                   std::int64_t end) const {
-    const std::int64_t out_h = shape.out_h(), out_w = shape.out_w();
     const std::int64_t y = row % shape.h, channels = shape.c;
     const Windows rows = windows_of(y, shape, out_h);
     const Windows columns = windows_of(column, shape, out_w);
     float* const to = dx + (row * shape.w + column) * channels;
-    const Kind gradient = kind;
     for (std::int64_t i = begin; i < end; ++i) {
       to[i] = 0;
     }
     for (std::int64_t oy = rows.begin; oy < rows.end; ++oy) {
+      const PoolWindow vertical = PoolWindow::of(shape, oy, shape.h);
       for (std::int64_t ox = columns.begin; ox < columns.end; ++ox) {
-        const int k = static_cast<int>((y - oy * shape.stride) * shape.size + column -
-                                       ox * shape.stride);
+        const PoolWindow horizontal = PoolWindow::of(shape, ox, shape.w);
+        const auto gradient = kind.of(static_cast<int>((y - vertical.first) * shape.size +
+                                                       column - horizontal.first),
+                                      vertical.counted * horizontal.counted);
         const std::int64_t out = ((row / shape.h * out_h + oy) * out_w + ox) * channels;
 #pragma GCC ivdep
         for (std::int64_t i = begin; i < end; ++i) {
-          to[i] += gradient(out + i, k);
+          to[i] += gradient(out + i);
         }
       }
     }
@@ -224,8 +249,12 @@ struct GatherBackward {
 struct MaxGradient {
   const float* dy = nullptr;
   const std::uint8_t* at = nullptr;
+  int k = 0;
 
-  KOKKOS_FUNCTION float operator()(std::int64_t i, int k) const {
+  KOKKOS_FUNCTION MaxGradient of(int position, std::int64_t) const {
+    return {dy, at, position};
+  }
+  KOKKOS_FUNCTION float operator()(std::int64_t i) const {
     const float value = dy[i];
     return at[i] == k ? value : 0;
   }
@@ -233,9 +262,12 @@ struct MaxGradient {
 
 struct AverageGradient {
   const float* dy = nullptr;
-  float factor;
+  float factor = 1;
 
-  KOKKOS_FUNCTION float operator()(std::int64_t i, int) const { return dy[i] * factor; }
+  KOKKOS_FUNCTION AverageGradient of(int, std::int64_t counted) const {
+    return {dy, 1 / static_cast<float>(counted)};
+  }
+  KOKKOS_FUNCTION float operator()(std::int64_t i) const { return dy[i] * factor; }
 };
 
 /// y = mean over the window.
@@ -243,27 +275,28 @@ struct AverageForward {
   Pool2dShape shape;
   const float* x = nullptr;
   float* y = nullptr;
+  std::int64_t out_h = shape.out_h(), out_w = shape.out_w();
 
   KOKKOS_FUNCTION void operator()(std::int64_t row,
                                   std::int64_t column,
                                   std::int64_t begin,
                                   std::int64_t end) const {
-    const std::int64_t out_h = shape.out_h(), channels = shape.c;
-    const float* const window =
-        x + ((row / out_h * shape.h + row % out_h * shape.stride) * shape.w +
-             column * shape.stride) *
-                channels;
-    float* const out = y + (row * shape.out_w() + column) * channels;
-    const float factor = 1 / static_cast<float>(shape.size * shape.size);
+    const std::int64_t channels = shape.c;
+    const PoolWindow rows = PoolWindow::of(shape, row % out_h, shape.h);
+    const PoolWindow columns = PoolWindow::of(shape, column, shape.w);
+    const float* const image = x + row / out_h * shape.h * shape.w * channels;
+    float* const out = y + (row * out_w + column) * channels;
+    const float factor = 1 / static_cast<float>(rows.counted * columns.counted);
     for (std::int64_t i = begin; i < end; ++i) {
       out[i] = 0;
     }
-    for (std::int64_t k = 0; k < shape.size * shape.size; ++k) {
-      const float* const values =
-          window + (k / shape.size * shape.w + k % shape.size) * channels;
+    for (std::int64_t in_row = rows.begin; in_row < rows.end; ++in_row) {
+      for (std::int64_t in_column = columns.begin; in_column < columns.end; ++in_column) {
+        const float* const values = image + (in_row * shape.w + in_column) * channels;
 #pragma GCC ivdep
-      for (std::int64_t i = begin; i < end; ++i) {
-        out[i] += values[i];
+        for (std::int64_t i = begin; i < end; ++i) {
+          out[i] += values[i];
+        }
       }
     }
     for (std::int64_t i = begin; i < end; ++i) {

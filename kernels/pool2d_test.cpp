@@ -1,5 +1,7 @@
 #include "kernels/pool2d.hpp"
 
+#include <numeric>
+
 #include "kernels/reference/pool2d.hpp"
 #include "kernels/testing.hpp"
 
@@ -13,7 +15,7 @@ struct NamedShape {
   Pool2dShape shape;
 };
 
-// n, h, w, c, size, stride, kind, relu
+// n, h, w, c, size, stride, kind, relu, padding, ceil
 const std::vector<NamedShape> shapes = {
     {"one value", {1, 1, 1, 1, 1, 1, PoolKind::max, false}},
     {"LeNet's first", {2, 24, 24, 32, 2, 2, PoolKind::max, true}},
@@ -29,6 +31,15 @@ const std::vector<NamedShape> shapes = {
     {"average, odd image", {1, 7, 5, 3, 2, 2, PoolKind::average, false}},
     {"average overlapping", {2, 9, 9, 20, 3, 2, PoolKind::average, false}},
     {"average of all", {3, 8, 8, 64, 8, 8, PoolKind::average, false}},
+    {"ResNet's stem, padded", {2, 12, 11, 20, 3, 2, PoolKind::max, true, 1}},
+    {"padded 2x2", {1, 6, 8, 17, 2, 2, PoolKind::max, false, 1}},
+    {"GoogLeNet's", {1, 8, 7, 5, 3, 2, PoolKind::max, false, 0, true}},
+    {"2x2, rounded up", {2, 7, 6, 16, 2, 2, PoolKind::max, true, 0, true}},
+    {"padded, rounded up", {1, 5, 6, 3, 2, 3, PoolKind::max, false, 1, true}},
+    {"inception's", {1, 7, 7, 18, 3, 1, PoolKind::average, false, 1}},
+    {"average, rounded up", {2, 6, 5, 3, 3, 2, PoolKind::average, false, 0, true}},
+    {"average, padded, rounded up",
+     {1, 5, 6, 2, 4, 3, PoolKind::average, false, 1, true}},
 };
 
 /// Inputs of a pooling layer and what the reference makes of them in double.
@@ -212,6 +223,80 @@ TEST(Pool2dReference, worked_example) {
   reference::pool2d_backward(s, dy, at, dx);
   EXPECT_EQ(dx[1], 110);
   EXPECT_EQ(dx[3], 0);
+}
+
+/// y and dx of x_i = i * 7 mod 30 - 11.5 (1, 5, 6, 1) and dy = 1, 2, 3, ...
+struct PyTorchCase {
+  const char* call;
+  Pool2dShape shape;
+  std::vector<double> y, dx;
+};
+
+Pool2dShape five_by_six(PoolKind kind,
+                        std::int64_t size,
+                        std::int64_t stride,
+                        std::int64_t padding,
+                        bool ceil) {
+  return {1, 5, 6, 1, size, stride, kind, false, padding, ceil};
+}
+
+// torch.nn.functional, PyTorch 2; averages in ninths of a value, so that they are exact.
+const std::vector<PyTorchCase> pytorch_cases = {
+    {"max_pool2d(x, 3, 2, 1)",
+     five_by_six(PoolKind::max, 3, 2, 1, false),
+     {7.5, 14.5, 16.5, 12.5, 15.5, 17.5, 13.5, 15.5, 15.5},
+     {0, 0, 0, 0, 3, 0, 0,  1, 2, 0, 0, 0, 4, 0, 0,
+      0, 0, 6, 0, 0, 0, 22, 0, 0, 0, 7, 0, 0, 0, 0}},
+    {"max_pool2d(x, 3, 2, ceil_mode=True)",
+     five_by_six(PoolKind::max, 3, 2, 0, true),
+     {14.5, 16.5, 17.5, 13.5, 15.5, 17.5},
+     {0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0,
+      0, 0, 9, 0, 0, 0, 5, 0, 0, 0, 4, 0, 0, 0, 0}},
+    {"max_pool2d(x, 2, 3, 1, ceil_mode=True)",
+     five_by_six(PoolKind::max, 2, 3, 1, true),
+     {-11.5, 9.5, -6.5, 12.5, 15.5, 17.5},
+     {1, 0, 0, 2, 0, 3, 0, 0, 0, 0, 0, 0, 4, 0, 0,
+      0, 0, 6, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0}},
+    {"avg_pool2d(x, 3, 2, 1)",
+     five_by_six(PoolKind::average, 3, 2, 1, false),
+     {-8.0 / 9, 21.0 / 9, 15.0 / 9, 6.0 / 9, 28.5 / 9, 34.5 / 9, 16.0 / 9, 3, 21.0 / 9},
+     {1.0 / 9, 3.0 / 9,  2.0 / 9,  5.0 / 9,  3.0 / 9,  3.0 / 9,  5.0 / 9,  12.0 / 9,
+      7.0 / 9, 16.0 / 9, 1,        1,        4.0 / 9,  1,        5.0 / 9,  11.0 / 9,
+      6.0 / 9, 6.0 / 9,  11.0 / 9, 24.0 / 9, 13.0 / 9, 28.0 / 9, 15.0 / 9, 15.0 / 9,
+      7.0 / 9, 15.0 / 9, 8.0 / 9,  17.0 / 9, 1,        1}},
+    {"avg_pool2d(x, 2, 3, 1, ceil_mode=True)",
+     five_by_six(PoolKind::average, 2, 3, 1, true),
+     {-2.875, 3, -1.625, 1.75, 6, 4.25},
+     {0.25, 0, 0.5, 0.5, 0, 0.75, 0,    0, 0,   0, 0, 0, 1, 0, 1.25,
+      1.25, 0, 1.5, 1,   0, 1.25, 1.25, 0, 1.5, 0, 0, 0, 0, 0, 0}},
+    {"avg_pool2d(x, 4, 3, 1, ceil_mode=True)",
+     five_by_six(PoolKind::average, 4, 3, 1, true),
+     {0.46875, 3.75, 2.0625, 0.84375, 3, 3.5625},
+     {0.0625, 0.0625, 0.1875, 0.125,  0.125, 0.5,    0.0625, 0.0625, 0.1875, 0.125,
+      0.125,  0.5,    0.3125, 0.3125, 0.75,  0.4375, 0.4375, 1.5625, 0.25,   0.25,
+      0.5625, 0.3125, 0.3125, 1.0625, 0.25,  0.25,   0.5625, 0.3125, 0.3125, 1.0625}},
+};
+
+TEST(Pool2dReference, padding_and_ceil_are_pytorchs) {
+  std::vector<double> x(30);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<double>(i * 7 % 30) - 11.5;
+  }
+  for (const PyTorchCase& c : pytorch_cases) {
+    SCOPED_TRACE(c.call);
+    ASSERT_EQ(static_cast<std::size_t>(c.shape.output_size()), c.y.size());
+    std::vector<double> y(c.y.size()), dy(c.y.size()), dx(x.size());
+    std::vector<std::int64_t> at(y.size());
+    std::iota(dy.begin(), dy.end(), 1.0);
+    reference::pool2d_forward(c.shape, x.data(), y.data(), at.data());
+    reference::pool2d_backward(c.shape, dy.data(), at.data(), dx.data());
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      EXPECT_NEAR(y[i], c.y[i], 1e-12) << "y " << i;
+    }
+    for (std::size_t i = 0; i < dx.size(); ++i) {
+      EXPECT_NEAR(dx[i], c.dx[i], 1e-12) << "dx " << i;
+    }
+  }
 }
 
 TEST(Pool2dReference, gradients_by_finite_differences) {

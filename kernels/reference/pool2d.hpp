@@ -19,10 +19,29 @@ void for_each_in_window(const Pool2dShape& s, std::int64_t y_index, const F& f) 
   const std::int64_t n = y_index / s.c / s.out_w() / s.out_h();
   for (std::int64_t ky = 0; ky < s.size; ++ky) {
     for (std::int64_t kx = 0; kx < s.size; ++kx) {
-      const std::int64_t ih = oh * s.stride + ky, iw = ow * s.stride + kx;
-      f(((n * s.h + ih) * s.w + iw) * s.c + c);
+      const std::int64_t ih = oh * s.stride - s.padding + ky;
+      const std::int64_t iw = ow * s.stride - s.padding + kx;
+      if (0 <= ih && ih < s.h && 0 <= iw && iw < s.w) {
+        f(((n * s.h + ih) * s.w + iw) * s.c + c);
+      }
     }
   }
+}
+
+/// Pixels that the average of output y_index is over: those of its window inside the
+/// image and its padding.
+inline double count_in_window(const Pool2dShape& s, std::int64_t y_index) {
+  const std::int64_t ow = y_index / s.c % s.out_w();
+  const std::int64_t oh = y_index / s.c / s.out_w() % s.out_h();
+  std::int64_t count = 0;
+  for (std::int64_t ky = 0; ky < s.size; ++ky) {
+    for (std::int64_t kx = 0; kx < s.size; ++kx) {
+      const bool in_rows = oh * s.stride - s.padding + ky < s.h + s.padding;
+      const bool in_columns = ow * s.stride - s.padding + kx < s.w + s.padding;
+      count += in_rows && in_columns ? 1 : 0;
+    }
+  }
+  return static_cast<double>(count);
 }
 
 /// Index in x of the first largest input of output y_index; NaN is the largest.
@@ -47,7 +66,7 @@ void pool2d_forward(const Pool2dShape& s, const Real* x, Real* y, std::int64_t* 
     if (s.kind == PoolKind::average) {
       double sum = 0;
       for_each_in_window(s, i, [&](std::int64_t x_index) { sum += x[x_index]; });
-      y[i] = static_cast<Real>(sum / static_cast<double>(s.size * s.size));
+      y[i] = static_cast<Real>(sum / count_in_window(s, i));
     } else {
       at[i] = index_of_maximum(s, i, x);
       y[i] = x[at[i]];
@@ -69,8 +88,7 @@ void pool2d_backward(const Pool2dShape& s,
   for (std::int64_t i = 0; i < s.output_size(); ++i) {
     if (s.kind == PoolKind::average) {
       for_each_in_window(s, i, [&](std::int64_t x_index) {
-        sum[static_cast<std::size_t>(x_index)] +=
-            dy[i] / static_cast<double>(s.size * s.size);
+        sum[static_cast<std::size_t>(x_index)] += dy[i] / count_in_window(s, i);
       });
     } else if (at[i] >= 0) {
       sum[static_cast<std::size_t>(at[i])] += dy[i];
