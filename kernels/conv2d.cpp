@@ -4,6 +4,7 @@
 
 #include "kernels/channel_reduction.hpp"
 #include "kernels/conv2d_device.hpp"
+#include "kernels/conv2d_grouped_host.hpp"
 #include "kernels/conv2d_host.hpp"
 #include "kernels/factory.hpp"
 #include "kernels/onednn/operations.hpp"
@@ -12,15 +13,16 @@
 namespace crossbow {
 namespace {
 
-/// [kernel row][kernel column][channel][filter] from [filter][channel][row][column].
+/// [kernel row][kernel column][channel][filter] from [filter][channel][row][column];
+/// channels are those of a group.
 std::shared_ptr<const WeightLayout> filters_last(const Conv2dShape& s) {
   std::vector<std::int64_t> order;
   order.reserve(static_cast<std::size_t>(s.weight_size()));
-  const std::int64_t taps = s.kernel * s.kernel;
+  const std::int64_t taps = s.kernel * s.kernel, channels = s.group_channels();
   for (std::int64_t tap = 0; tap < taps; ++tap) {
-    for (std::int64_t channel = 0; channel < s.c; ++channel) {
+    for (std::int64_t channel = 0; channel < channels; ++channel) {
       for (std::int64_t filter = 0; filter < s.filters; ++filter) {
-        order.push_back((filter * s.c + channel) * taps + tap);
+        order.push_back((filter * channels + channel) * taps + tap);
       }
     }
   }
@@ -55,10 +57,12 @@ class KokkosConv2d final : public Conv2d<Exec> {
     CROSSBOW_EXPECT(has_size(weight, s_.weight_size()));
     const float* const own_bias = s_.bias ? bias.data() : nullptr;
     if constexpr (is_host_space<Exec>) {
-      launch(exec,
-             "crossbow::conv2d_forward",
-             s_.n * s_.out_h(),
-             conv_host::Forward{s_, x.data(), weight.data(), own_bias, y.data()});
+      launch_either(
+          exec,
+          "crossbow::conv2d_forward",
+          s_.n * s_.out_h(),
+          conv_host::Forward{s_, x.data(), weight.data(), own_bias, y.data()},
+          conv_host::GroupedForward{s_, x.data(), weight.data(), own_bias, y.data()});
     } else {
       launch(exec,
              "crossbow::conv2d_forward",
@@ -79,10 +83,11 @@ class KokkosConv2d final : public Conv2d<Exec> {
              "crossbow::conv2d_swap_channels",
              s_.kernel * s_.kernel * s_.filters,
              conv_host::SwapChannels{s_, weight.data(), swapped});
-      launch(exec,
-             "crossbow::conv2d_backward_data",
-             s_.n * s_.h,
-             conv_host::BackwardData{s_, dy.data(), swapped, dx.data()});
+      launch_either(exec,
+                    "crossbow::conv2d_backward_data",
+                    s_.n * s_.h,
+                    conv_host::BackwardData{s_, dy.data(), swapped, dx.data()},
+                    conv_host::GroupedBackwardData{s_, dy.data(), swapped, dx.data()});
     } else {
       launch(exec,
              "crossbow::conv2d_swap_channels",
@@ -104,7 +109,12 @@ class KokkosConv2d final : public Conv2d<Exec> {
     CROSSBOW_EXPECT(has_size(dweight, s_.weight_size()));
     if constexpr (is_host_space<Exec>) {
       const conv_host::BackwardWeight work{s_, x.data(), dy.data(), dweight.data()};
-      launch(exec, "crossbow::conv2d_backward_weight", s_.kernel * work.blocks(), work);
+      launch_either(
+          exec,
+          "crossbow::conv2d_backward_weight",
+          s_.kernel * (is_plain() ? work.blocks() : s_.kernel),
+          work,
+          conv_host::GroupedBackwardWeight{s_, x.data(), dy.data(), dweight.data()});
     } else {
       launch(exec,
              "crossbow::conv2d_backward_weight",
@@ -121,6 +131,22 @@ class KokkosConv2d final : public Conv2d<Exec> {
   }
 
  private:
+  bool is_plain() const { return s_.groups == 1 && s_.dilation == 1; }
+
+  /// Launch the host's work items without or with groups and dilation.
+  template <class Plain, class Grouped>
+  void launch_either(const Exec& exec,
+                     const char* label,
+                     std::int64_t items,
+                     const Plain& plain,
+                     const Grouped& grouped) const {
+    if (is_plain()) {
+      launch(exec, label, items, plain);
+    } else {
+      launch(exec, label, items, grouped);
+    }
+  }
+
   Conv2dShape s_;
   std::shared_ptr<const WeightLayout> layout_;
   Buffer<Exec> swapped_;  // weights with channels last, for backward_data
@@ -179,7 +205,9 @@ std::unique_ptr<Conv2d<Exec>> make_conv2d(const Exec& exec,
   }
   if constexpr (onednn::supports<Exec>) {
     if (options.kernels == KernelSet::vendor) {
-      return onednn::make_conv2d(exec, options);
+      if (auto operation = onednn::make_conv2d(exec, options)) {
+        return operation;
+      }
     }
   }
   return std::make_unique<KokkosConv2d<Exec>>(exec, options);

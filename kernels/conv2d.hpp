@@ -20,20 +20,27 @@ struct Conv2dShape {
   bool bias = true;
   bool relu =
       false;  // forward ends with max(., 0); backward takes dy behind that already masked
+  std::int64_t groups = 1;    // of channels, each seen by filters / groups of its own
+  std::int64_t dilation = 1;  // distance of the pixels that a window sees
 
+  constexpr std::int64_t window() const { return (kernel - 1) * dilation + 1; }
+  constexpr std::int64_t group_channels() const { return c / groups; }
+  constexpr std::int64_t group_filters() const { return filters / groups; }
   constexpr std::int64_t out_h() const {
-    return (h + pad_begin + pad_end - kernel) / stride + 1;
+    return (h + pad_begin + pad_end - window()) / stride + 1;
   }
   constexpr std::int64_t out_w() const {
-    return (w + pad_begin + pad_end - kernel) / stride + 1;
+    return (w + pad_begin + pad_end - window()) / stride + 1;
   }
   constexpr std::int64_t input_size() const { return n * h * w * c; }
   constexpr std::int64_t output_size() const { return n * out_h() * out_w() * filters; }
-  constexpr std::int64_t weight_size() const { return filters * c * kernel * kernel; }
+  constexpr std::int64_t weight_size() const {
+    return filters * group_channels() * kernel * kernel;
+  }
 };
 
 /// A convolution: x (n, h, w, c), y (n, out_h, out_w, filters), weights in exchange
-/// layout [filters, c, kernel, kernel].
+/// layout [filters, c / groups, kernel, kernel]; groups divides c and filters.
 template <class Exec>
 using Conv2d = WeightedOperation<Exec>;
 using Conv2dOptions = WeightedOptions<Conv2dShape>;

@@ -6,7 +6,8 @@
 // Weights are [kernel row][kernel column][channel][filter]. In NHWC the input that one
 // output pixel sees in one kernel row is contiguous, (kernel column, channel), and so are
 // the weights of that row: a product over kernel c terms for all pixels at once, as far
-// as the window lies inside the image.
+// as the window lies inside the image. With groups or dilation it is not contiguous:
+// conv2d_grouped_host.hpp.
 
 #include <algorithm>
 #include <cstdint>
@@ -25,22 +26,25 @@ inline std::int64_t divide_up(std::int64_t x, std::int64_t y) {
   return x >= 0 ? (x + y - 1) / y : -(-x / y);
 }
 
-/// Outputs `o` for which the input o stride - pad_begin + tap lies in [0, inputs).
+/// Outputs `o` for which the input o stride - pad_begin + tap dilation lies in [0,
+/// inputs).
 inline Range valid_outputs(const Conv2dShape& s,
                            std::int64_t tap,
                            std::int64_t inputs,
                            std::int64_t outputs) {
+  const std::int64_t before = s.pad_begin - tap * s.dilation;
   const std::int64_t begin =
-      std::clamp<std::int64_t>(divide_up(s.pad_begin - tap, s.stride), 0, outputs);
-  const std::int64_t end = divide_up(inputs + s.pad_begin - tap, s.stride);
+      std::clamp<std::int64_t>(divide_up(before, s.stride), 0, outputs);
+  const std::int64_t end = divide_up(inputs + before, s.stride);
   return {begin, std::clamp(end, begin, outputs)};
 }
 
 /// Taps for which the input of output `o` lies in [0, inputs).
 inline Range valid_taps(const Conv2dShape& s, std::int64_t o, std::int64_t inputs) {
   const std::int64_t first = o * s.stride - s.pad_begin;
-  const std::int64_t begin = std::clamp<std::int64_t>(-first, 0, s.kernel);
-  return {begin, std::clamp(inputs - first, begin, s.kernel)};
+  const std::int64_t begin =
+      std::clamp<std::int64_t>(divide_up(-first, s.dilation), 0, s.kernel);
+  return {begin, std::clamp(divide_up(inputs - first, s.dilation), begin, s.kernel)};
 }
 
 /// Call f(pixels, taps) for pieces of an output row whose pixels all see the kernel
@@ -112,8 +116,8 @@ struct Forward {
   }
 };
 
-/// Weights [kernel row][kernel column][filter][channel] for BackwardData: item = tap *
-/// filters + filter.
+/// Weights [kernel row][kernel column][filter][channel of the group] for BackwardData:
+/// item = tap * filters + filter.
 struct SwapChannels {
   Conv2dShape s;
   const float* weight = nullptr;
@@ -121,9 +125,10 @@ struct SwapChannels {
 
   void operator()(std::int64_t item) const {
     const std::int64_t tap = item / s.filters, filter = item % s.filters;
-    const float* const from = weight + tap * s.c * s.filters + filter;
-    float* const to = swapped + item * s.c;
-    for (std::int64_t channel = 0; channel < s.c; ++channel) {
+    const std::int64_t channels = s.group_channels();
+    const float* const from = weight + tap * channels * s.filters + filter;
+    float* const to = swapped + item * channels;
+    for (std::int64_t channel = 0; channel < channels; ++channel) {
       to[channel] = from[channel * s.filters];
     }
   }

@@ -17,7 +17,7 @@ struct NamedShape {
   Conv2dShape shape;
 };
 
-// n, h, w, c, filters, kernel, stride, pad_begin, pad_end, bias, relu
+// n, h, w, c, filters, kernel, stride, pad_begin, pad_end, bias, relu, groups, dilation
 const std::vector<NamedShape> shapes = {
     {"one value", {1, 1, 1, 1, 1, 1, 1, 0, 0, true, false}},
     {"one channel, padded", {1, 5, 5, 1, 1, 3, 1, 1, 1, true, false}},
@@ -32,6 +32,17 @@ const std::vector<NamedShape> shapes = {
     {"one output pixel", {5, 7, 7, 4, 20, 7, 1, 0, 0, true, false}},
     {"stride over the kernel", {2, 10, 10, 3, 16, 2, 3, 0, 0, true, false}},
     {"many channels", {1, 3, 4, 130, 33, 3, 1, 1, 1, true, false}},
+    {"two groups", {2, 6, 7, 6, 10, 3, 1, 1, 1, true, true, 2}},
+    {"groups of a vector", {1, 6, 6, 32, 64, 3, 2, 1, 1, false, false, 2}},
+    {"1x1 groups", {2, 5, 4, 12, 9, 1, 2, 0, 0, true, false, 3}},
+    {"depthwise", {2, 9, 8, 35, 35, 3, 1, 1, 1, true, true, 35}},
+    {"depthwise, strided", {1, 8, 9, 16, 16, 5, 2, 2, 2, false, false, 16}},
+    {"two filters a channel", {2, 5, 6, 4, 8, 3, 1, 1, 1, true, false, 4}},
+    {"dilated", {2, 9, 8, 5, 18, 3, 1, 2, 2, true, true, 1, 2}},
+    {"dilated, lopsided", {1, 11, 9, 3, 16, 2, 2, 1, 2, true, false, 1, 3}},
+    {"dilated groups", {2, 10, 9, 6, 4, 3, 2, 2, 2, true, false, 2, 2}},
+    {"dilated depthwise", {1, 9, 9, 17, 17, 3, 1, 3, 3, false, true, 17, 3}},
+    {"dilated beyond the image", {1, 3, 4, 2, 3, 3, 1, 4, 4, true, false, 1, 4}},
 };
 
 /// Inputs of a convolution and what the reference makes of them in double.
@@ -245,11 +256,52 @@ TEST(Conv2dReference, worked_example) {
   EXPECT_EQ(y[0], 0.5);
 }
 
+/// Multiples of 1/8 and 1/4, so that sums are exact.
+std::vector<double> eighths(std::int64_t n, int step, int modulus, double unit) {
+  std::vector<double> values(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const int remainder = static_cast<int>(i) * step % modulus;
+    values[i] = unit * (remainder - modulus / 2);
+  }
+  return values;
+}
+
+// torch.nn.functional.conv2d(x, w, None, stride=2, padding=2, dilation=2, groups=2) and
+// (stride=2, padding=1, groups=4), PyTorch 2, brought to NHWC.
+TEST(Conv2dReference, groups_and_dilation_are_pytorchs) {
+  const Conv2dShape both{1, 5, 5, 4, 6, 3, 2, 2, 2, false, false, 2, 2};
+  const Conv2dShape depthwise{1, 5, 5, 4, 4, 3, 2, 1, 1, false, false, 4};
+  const std::vector<double> of_both = {
+      -1.3125,  0.1875,   0.09375,  4.125,    -6.53125, -2.84375, 0.9375,   -0.34375,
+      -5.34375, 2.1875,   1.875,    -5.34375, -0.78125, 4.5625,   -2.84375, 0.4375,
+      0.53125,  0.09375,  1.40625,  0.625,    -1.21875, 3.21875,  -5.5,     2.78125,
+      2.71875,  1.03125,  -1.71875, -0.96875, 3.84375,  -1.4375,  3.0,      2.46875,
+      -1.25,    -0.59375, -4.8125,  2.65625,  2.5,      1.15625,  -3.375,   -7.125,
+      0.625,    4.125,    0.21875,  -0.75,    3.59375,  4.75,     -5.34375, 2.625,
+      2.75,     -1.0,     -2.625,   -3.0625,  1.625,    0.46875};
+  const std::vector<double> of_depthwise = {
+      3.9375,   -1.9375, 1.875,   1.6875,  -2.375,   2.5,      -4.0,   -1.875,   -2.0,
+      -1.28125, 1.3125,  -2.6875, 2.78125, -3.3125,  -0.625,   4.9375, -1.34375, 6.96875,
+      1.78125,  -4.125,  4.09375, -2.9375, -0.03125, 2.4375,   0.9375, -1.3125,  -2.5,
+      1.75,     -0.5,    -2.0,    2.375,   -1.875,   -3.21875, -0.75,  -0.1875,  6.625};
+  for (const auto& [s, expected] :
+       {std::pair(both, of_both), std::pair(depthwise, of_depthwise)}) {
+    const std::vector<double> x = eighths(s.input_size(), 7, 23, 1.0 / 8);
+    const std::vector<double> weight = eighths(s.weight_size(), 5, 17, 1.0 / 4);
+    ASSERT_EQ(static_cast<std::size_t>(s.output_size()), expected.size());
+    std::vector<double> y(expected.size());
+    reference::conv2d_forward<double>(s, x.data(), weight.data(), nullptr, y.data());
+    EXPECT_EQ(y, expected);
+  }
+}
+
 TEST(Conv2dReference, gradients_by_finite_differences) {
   const NamedShape cases[] = {
       {"padded, strided, ReLU", {2, 5, 4, 3, 4, 3, 2, 1, 1, true, true}},
       {"lopsided", {1, 4, 4, 2, 3, 2, 1, 0, 1, true, false}},
-      {"without bias", {2, 3, 3, 2, 2, 3, 1, 1, 1, false, false}}};
+      {"without bias", {2, 3, 3, 2, 2, 3, 1, 1, 1, false, false}},
+      {"groups, dilation", {1, 6, 5, 4, 6, 3, 2, 2, 2, true, true, 2, 2}},
+      {"depthwise", {2, 4, 3, 3, 3, 3, 1, 1, 1, true, false, 3}}};
   for (const auto& [name, s] : cases) {
     SCOPED_TRACE(name);
     std::vector<double> x = to_double(random_values(s.input_size(), 5));

@@ -18,6 +18,8 @@ inline constexpr bool supports =
     std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
 #endif
 
+/// Null where the library has but its unoptimised loops for the shape, or `imposed` is
+/// not a layout of its own.
 template <class Exec>
 std::unique_ptr<Conv2d<Exec>> make_conv2d(const Exec& exec, const Conv2dOptions& options);
 

@@ -1,6 +1,6 @@
 #pragma once
 // Convolution as plain loops: what the other implementations are tested on. Sums are in
-// double. Activations NHWC, weights (filters, c, kernel, kernel).
+// double. Activations NHWC, weights (filters, c / groups, kernel, kernel).
 
 #include <algorithm>
 #include <cstdint>
@@ -27,15 +27,16 @@ void for_each_product(const Conv2dShape& s, std::int64_t y_index, const F& f) {
   const std::int64_t ow = y_index / s.filters % s.out_w();
   const std::int64_t oh = y_index / s.filters / s.out_w() % s.out_h();
   const std::int64_t n = y_index / s.filters / s.out_w() / s.out_h();
-  for (std::int64_t c = 0; c < s.c; ++c) {
+  const std::int64_t group = filter / s.group_filters();
+  for (std::int64_t c = 0; c < s.group_channels(); ++c) {
     for (std::int64_t kh = 0; kh < s.kernel; ++kh) {
       for (std::int64_t kw = 0; kw < s.kernel; ++kw) {
-        const std::int64_t ih = oh * s.stride - s.pad_begin + kh;
-        const std::int64_t iw = ow * s.stride - s.pad_begin + kw;
+        const std::int64_t ih = oh * s.stride - s.pad_begin + kh * s.dilation;
+        const std::int64_t iw = ow * s.stride - s.pad_begin + kw * s.dilation;
         const bool inside = 0 <= ih && ih < s.h && 0 <= iw && iw < s.w;
         if (inside) {
-          f(input_index(s, n, ih, iw, c),
-            ((filter * s.c + c) * s.kernel + kh) * s.kernel + kw);
+          f(input_index(s, n, ih, iw, group * s.group_channels() + c),
+            ((filter * s.group_channels() + c) * s.kernel + kh) * s.kernel + kw);
         }
       }
     }
