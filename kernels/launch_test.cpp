@@ -8,10 +8,12 @@
 #include "kernels/activation.hpp"
 #include "kernels/augment.hpp"
 #include "kernels/batch_norm.hpp"
+#include "kernels/concat.hpp"
 #include "kernels/conv2d.hpp"
 #include "kernels/dropout.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/linear.hpp"
+#include "kernels/lrn.hpp"
 #include "kernels/pool2d.hpp"
 #include "kernels/shortcut.hpp"
 #include "kernels/softmax_loss.hpp"
@@ -188,6 +190,18 @@ TYPED_TEST(LaunchTest, batch_norm_and_softmax) {
                                      x.view(),
                                      labels.view(),
                                      {losses.span(), correct.span(), y.span()});
+  });
+}
+
+TYPED_TEST(LaunchTest, lrn_and_concat) {
+  const LrnShape s{20, 5};
+  const auto x = this->array(100), d = this->array(100), y = this->array(100);
+  const auto wide = this->array(160);
+  this->expect_launches(4, [&] {
+    lrn_forward(this->exec, s, x.view(), d.span(), y.span());
+    lrn_backward(this->exec, s, {x.view(), d.view(), y.view(), y.view()}, x.span());
+    put_channels(this->exec, {20, 5, 8, 2}, x.view(), wide.span());
+    take_channels(this->exec, {20, 5, 8, 2}, wide.view(), y.span());
   });
 }
 
