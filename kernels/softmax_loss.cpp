@@ -34,14 +34,25 @@ struct SoftmaxRow {
         gradient[i] = weight;
       }
     }
-    losses[sample] = Kokkos::log(sum) - (own - largest);
+    const float smoothing = shape.smoothing;
+    const float share = smoothing / static_cast<float>(shape.classes);
+    float expected = own - largest;  // of the target: log softmax + log(sum)
+    if (smoothing > 0) {
+      float total = 0;
+      for (std::int64_t i = 0; i < shape.classes; ++i) {
+        total += row[i] - largest;
+      }
+      expected = (1 - smoothing) * expected + share * total;
+    }
+    losses[sample] = Kokkos::log(sum) - expected;
     correct[sample] = best == label && sum == sum ? 1 : 0;
     if (gradient != nullptr) {
+      const float mean = 1 / static_cast<float>(shape.n);
       const float factor = 1 / (sum * static_cast<float>(shape.n));
       for (std::int64_t i = 0; i < shape.classes; ++i) {
-        gradient[i] *= factor;
+        gradient[i] = gradient[i] * factor - share * mean;
       }
-      gradient[label] -= 1 / static_cast<float>(shape.n);
+      gradient[label] -= (1 - smoothing) * mean;
     }
   }
 };

@@ -45,8 +45,17 @@ TYPED_TEST_SUITE(SoftmaxTest, Spaces, TargetName);
 
 TYPED_TEST(SoftmaxTest, agrees_with_reference) {
   const TypeParam exec = test_instance<TypeParam>();
-  const SoftmaxShape cases[] = {
-      {1, 1}, {1, 2}, {7, 10}, {64, 10}, {5, 100}, {3, 1000}, {0, 10}};
+  const SoftmaxShape cases[] = {{1, 1},
+                                {1, 2},
+                                {7, 10},
+                                {64, 10},
+                                {5, 100},
+                                {3, 1000},
+                                {0, 10},
+                                {1, 1, 0.1F},
+                                {7, 10, 0.1F},
+                                {5, 100, 0.9F},
+                                {3, 1000, 0.01F}};
   for (const SoftmaxShape& s : cases) {
     for (const float factor : {1.0F, 20.0F, 1e4F}) {
       SCOPED_TRACE(std::to_string(s.n) + " x " + std::to_string(s.classes));
@@ -126,8 +135,32 @@ TEST(SoftmaxReference, worked_example) {
   EXPECT_NEAR(dlogits[2], 5.0 / 8, 1e-15);
 }
 
-TEST(SoftmaxReference, gradient_by_finite_differences) {
-  const SoftmaxShape s{4, 5};
+// torch.nn.functional.cross_entropy(logits, labels, label_smoothing=0.1), PyTorch 2.
+TEST(SoftmaxReference, label_smoothing_is_pytorchs) {
+  const double logits[6] = {1, 2, -1, 0.5, -2, 3};
+  const std::int32_t labels[2] = {1, 0};
+  double losses[2], dlogits[6];
+  std::int32_t correct[2];
+  reference::softmax_cross_entropy<double>(
+      {2, 3, 0.1F}, logits, labels, {losses, correct, dlogits});
+  EXPECT_NEAR(losses[0], 0.482345550102, 1e-7);  // 0.1 is rounded to a float
+  EXPECT_NEAR(losses[1], 2.585097246364, 1e-7);
+  const double expected[6] = {0.113081563505,
+                              -0.113974410318,
+                              0.000892846813,
+                              -0.428972292685,
+                              -0.01357252403,
+                              0.442544816715};
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_NEAR(dlogits[i], expected[i], 1e-7) << i;
+  }
+}
+
+class SoftmaxGradient : public ::testing::TestWithParam<float> {};
+INSTANTIATE_TEST_SUITE_P(Smoothing, SoftmaxGradient, ::testing::Values(0.0F, 0.3F));
+
+TEST_P(SoftmaxGradient, of_the_reference_by_finite_differences) {
+  const SoftmaxShape s{4, 5, GetParam()};
   std::vector<double> logits = to_double(random_values(s.n * s.classes, 1));
   const std::vector<std::int32_t> labels = some_labels(s);
   std::vector<double> losses(4), dlogits(logits.size());

@@ -38,12 +38,21 @@ void softmax_cross_entropy(const SoftmaxShape& s,
     for (std::int64_t i = 0; i < s.classes; ++i) {
       sum += std::exp(row[i] - largest);
     }
-    output.losses[n] = static_cast<Real>(std::log(sum) - (row[label] - largest));
+    const auto target = [&](std::int64_t i) {
+      const double smoothing = s.smoothing;
+      return (i == label ? 1 - smoothing : 0) +
+             smoothing / static_cast<double>(s.classes);
+    };
+    double expected = 0;
+    for (std::int64_t i = 0; i < s.classes; ++i) {
+      expected += target(i) > 0 ? target(i) * (row[i] - largest) : 0;
+    }
+    output.losses[n] = static_cast<Real>(std::log(sum) - expected);
     output.correct[n] = best == label && !has_nan ? 1 : 0;
     for (std::int64_t i = 0; output.dlogits != nullptr && i < s.classes; ++i) {
       const double probability = std::exp(row[i] - largest) / sum;
-      output.dlogits[n * s.classes + i] = static_cast<Real>(
-          (probability - (i == label ? 1 : 0)) / static_cast<double>(s.n));
+      output.dlogits[n * s.classes + i] =
+          static_cast<Real>((probability - target(i)) / static_cast<double>(s.n));
     }
   }
 }
