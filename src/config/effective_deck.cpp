@@ -33,7 +33,8 @@ std::string layer_text(const LayerOptions& layer) {
         kinds.empty() || std::find(kinds.begin(), kinds.end(), type) != kinds.end();
     const std::string value = binding.show(layer);
     const bool is_given = value != "\"\"" && value != "[]";
-    if (has_key && is_given) {
+    const bool applies = !binding.applies || binding.applies(layer);
+    if (has_key && is_given && applies) {
       text += binding.spec.key + " = " + value + "\n";
     }
   }
@@ -52,8 +53,8 @@ bool shapes_training(const KeySpec& spec, const RunConfig& config) {
                                                         "optimizer",
                                                         "optimizer.schedule",
                                                         "averaging"};
-  constexpr std::array<std::string_view, 3> keys = {
-      "run.seed", "data.shuffle", "training.batch"};
+  constexpr std::array<std::string_view, 4> keys = {
+      "run.seed", "data.shuffle", "training.batch", "training.label_smoothing"};
   return std::find(sections.begin(), sections.end(), spec.section) != sections.end() ||
          std::find(keys.begin(), keys.end(), spec.section + "." + spec.key) != keys.end();
 }

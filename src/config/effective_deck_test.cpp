@@ -93,7 +93,10 @@ TEST(TrainingDifference, IsOfWhatIsComputedAndNotOfHowLongOrWhere) {
   EXPECT_EQ(difference(linear + "10\n", linear + "10\n"), "none");
   EXPECT_NE(difference(linear + "10\n", linear + "11\n"), "none");
   EXPECT_EQ(difference(linear + "10\n", linear + "10\n" + linear + "11\nbias = false\n"),
-            "model.layer 2: -, {type = \"linear\", units = 11, bias = false}");
+            "model.layer 2: -, {type = \"linear\", units = 11, bias = false, "
+            "initializer = \"uniform_fan_in\"}");
+  EXPECT_EQ(difference("", "[training]\nlabel_smoothing = 0.1\n"),
+            "training.label_smoothing: 0.0, 0.1");
 }
 
 TEST(Decks, InInputsAreValid) {

@@ -133,8 +133,10 @@ std::string layer_rows() {
     for (const std::string& kind : binding.spec.kinds) {
       kinds.push_back(code(kind));
     }
-    const std::string condition =
-        kinds.empty() ? "" : "with " + join(kinds, ", ", " and ");
+    std::string condition = kinds.empty() ? "" : "with " + join(kinds, ", ", " and ");
+    if (!binding.condition.empty()) {
+      condition += ", " + condition_code(binding.condition);
+    }
     text += row_text({binding.spec, binding.show(defaults), condition});
   }
   return text + R"(

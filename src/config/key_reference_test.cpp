@@ -49,8 +49,10 @@ TEST(KeyReference, WordsARow) {
            "end. "
            "Only with `policy = \"cosine\"`. |\n",
            "| `size` | integer | must be given | from 1 to 4096 | pixels | Square "
-           "window. Only "
-           "with `max_pool` and `average_pool`. |\n",
+           "window; `lrn`: channels of the sum. Only with `max_pool`, `average_pool` "
+           "and `lrn`. |\n",
+           "| `initial_value` | number | `0.0` | | | Every weight. Only with "
+           "`convolution` and `linear`, with `initializer = \"constant\"`. |\n",
            "| `period` | integer | `1` | from 1 upwards, or `\"never\"` | rounds |",
            "| `shuffle` | boolean | `true` | `true` or `false` | |",
        }) {

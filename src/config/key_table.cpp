@@ -220,6 +220,19 @@ KeyBindings model_keys() {
            .help = "A file of weights that the training starts from: `*.npz` of numpy, "
                    "or the average model of a checkpoint `*.h5`."},
           [](auto& c) -> auto& { return c.model.weights; }),
+      only_if(bind_names<RunConfig>(
+                  {.section = "model",
+                   .key = "initializer",
+                   .help = "What the weights of all layers start from, see the key of "
+                           "layers."},
+                  EnumNames<InitializerKind>{
+                      {"uniform_fan_in", InitializerKind::uniform_fan_in},
+                      {"xavier", InitializerKind::xavier},
+                      {"he", InitializerKind::he}},
+                  [](auto& c) -> auto& { return c.model.initializer; }),
+              is_named,
+              no_layers,
+              ""),
   };
 }
 
@@ -307,6 +320,15 @@ KeyBindings training_keys() {
            .default_text = "none",
            .help = "Stop once the median of the last five test accuracies reaches it."},
           [](auto& c) -> auto& { return c.training.target_accuracy; }),
+      key(
+          {.section = "training",
+           .key = "label_smoothing",
+           .type = KeyType::number,
+           .range = from_to_below(0, 1),
+           .help = "Share of a sample's target that is spread over all classes, as "
+                   "PyTorch's `CrossEntropyLoss` does. In training and its loss only: "
+                   "tests report the plain cross-entropy."},
+          [](auto& c) -> auto& { return c.training.label_smoothing; }),
   };
 }
 

@@ -21,6 +21,18 @@ const EnumNames<LayerType>& layer_types() {
   return types;
 }
 
+const EnumNames<InitializerKind>& initializers() {
+  static const EnumNames<InitializerKind> names = {
+      {"uniform_fan_in", InitializerKind::uniform_fan_in},
+      {"constant", InitializerKind::constant},
+      {"uniform", InitializerKind::uniform},
+      {"gaussian", InitializerKind::gaussian},
+      {"truncated_gaussian", InitializerKind::truncated_gaussian},
+      {"xavier", InitializerKind::xavier},
+      {"he", InitializerKind::he}};
+  return names;
+}
+
 template <class Access>
 LayerBinding key(KeySpec spec, Access access) {
   spec.section = section;
@@ -57,11 +69,12 @@ LayerBinding padding_key() {
            .type = KeyType::integer,
            .range = from_to(0, largest_window),
            .words = {"same"},
-           .kinds = {"convolution"},
+           .kinds = {"convolution", "max_pool", "average_pool"},
            .unit = "pixels",
-           .help = "Rows and columns of zeros on each side; `\"same\"`: the output is as "
-                   "large as "
-                   "the input at stride 1."},
+           .help = "Rows and columns on each side: zeros, which an average counts; a "
+                   "maximum leaves them out. Pooling: at most half of `size`. "
+                   "`\"same\"`, of convolutions: the output is as large as the input at "
+                   "stride 1."},
           read,
           show};
 }
@@ -87,41 +100,79 @@ LayerBindings common_keys() {
            .type = KeyType::text_list,
            .least_size = 1,
            .default_text = "the layer before",
-           .help =
-               "Names of earlier layers; `\"input\"` is the images. `add` needs two."},
+           .help = "Names of earlier layers; `\"input\"` is the images. `add` needs two, "
+                   "`concat`, along channels, at least two."},
           [](auto& layer) -> auto& { return layer.inputs; }),
   };
 }
 
-LayerBindings own_keys() {
-  const std::vector<std::string> convolution = {"convolution"};
+LayerBinding number_key(const std::string& name,
+                        const std::string& kind,
+                        KeyRange range,
+                        const std::string& help,
+                        double LayerOptions::*member) {
+  return key(
+      {.key = name,
+       .type = KeyType::number,
+       .range = range,
+       .kinds = {kind},
+       .help = help},
+      [member](auto& layer) -> auto& { return layer.*member; });
+}
+
+LayerBindings window_keys() {
   const std::vector<std::string> pools = {"max_pool", "average_pool"};
+  const auto positive = [](const std::string& name, double most) {
+    return KeySpec{.key = name,
+                   .type = KeyType::integer,
+                   .range = from_to(1, most),
+                   .kinds = {"convolution"}};
+  };
+  KeySpec stride = positive("stride", largest_window);
+  stride.kinds.push_back("shortcut");
+  stride.kinds.insert(stride.kinds.end(), pools.begin(), pools.end());
+  stride.unit = "pixels";
+  stride.default_text = "1; pooling: `size`";
+  stride.help = "Distance of windows.";
+  KeySpec groups = positive("groups", widest);
+  groups.help =
+      "Groups of channels that see only each other; as many as channels and "
+      "filters: a depthwise convolution.";
+  KeySpec dilation = positive("dilation", largest_window);
+  dilation.unit = "pixels";
+  dilation.help = "Distance of the pixels that a window sees.";
   return {
-      size_key("filters",
-               {"convolution", "shortcut"},
-               widest,
-               "Channels of the output; `shortcut` adds channels of zeros.",
-               &LayerOptions::filters),
-      size_key(
-          "kernel", convolution, largest_window, "Square kernel.", &LayerOptions::kernel),
-      size_key("size", pools, largest_window, "Square window.", &LayerOptions::size),
+      size_key("kernel",
+               {"convolution"},
+               largest_window,
+               "Square kernel.",
+               &LayerOptions::kernel),
+      size_key("size",
+               {"max_pool", "average_pool", "lrn"},
+               largest_window,
+               "Square window; `lrn`: channels of the sum.",
+               &LayerOptions::size),
       key(
-          {.key = "stride",
-           .type = KeyType::integer,
-           .range = from_to(1, largest_window),
-           .kinds = {"convolution", "shortcut", "max_pool", "average_pool"},
-           .unit = "pixels",
-           .default_text = "1; pooling: `size`",
-           .help = "Distance of windows."},
-          [](auto& layer) -> auto& { return layer.stride; }),
+          stride, [](auto& layer) -> auto& { return layer.stride; }),
       padding_key(),
-      size_key("units", {"linear"}, widest, "Size of the output.", &LayerOptions::units),
       key(
-          {.key = "bias",
+          groups, [](auto& layer) -> auto& { return layer.groups; }),
+      key(
+          dilation, [](auto& layer) -> auto& { return layer.dilation; }),
+      key(
+          {.key = "ceil",
            .type = KeyType::boolean,
-           .kinds = {"convolution", "linear"},
-           .help = "Whether a bias is added."},
-          [](auto& layer) -> auto& { return layer.bias; }),
+           .kinds = pools,
+           .help = "Round the number of windows up: the last one may reach beyond the "
+                   "image, but not begin there."},
+          [](auto& layer) -> auto& { return layer.ceil; }),
+  };
+}
+
+LayerBindings number_keys() {
+  const std::string lrn =
+      "y = x / (k + alpha / size * sum of x² over `size` channels)^beta.";
+  return {
       key(
           {.key = "epsilon",
            .type = KeyType::number,
@@ -130,6 +181,20 @@ LayerBindings own_keys() {
            .default_text = "`batch_norm.epsilon`",
            .help = "Added to the variance."},
           [](auto& layer) -> auto& { return layer.epsilon; }),
+      number_key("initial_scale",
+                 "batch_norm",
+                 {},
+                 "What the scale starts from; 0 in the last batch norm of a residual "
+                 "branch makes its block start as the identity.",
+                 &LayerOptions::initial_scale),
+      number_key("alpha", "lrn", at_least(0), lrn, &LayerOptions::alpha),
+      number_key("beta", "lrn", at_least(0), lrn, &LayerOptions::beta),
+      number_key("k", "lrn", above(0), lrn, &LayerOptions::k),
+      number_key("slope",
+                 "leaky_relu",
+                 from_to(0, 1),
+                 "Factor of negative values.",
+                 &LayerOptions::slope),
       key(
           {.key = "probability",
            .type = KeyType::number,
@@ -139,6 +204,92 @@ LayerBindings own_keys() {
            .help = "Share of values set to zero."},
           [](auto& layer) -> auto& { return layer.probability; }),
   };
+}
+
+/// A number of the initialiser that has effect with some kinds only.
+LayerBinding initial_key(const std::string& name,
+                         const std::string& help,
+                         std::vector<InitializerKind> kinds,
+                         double Initializer::*member) {
+  LayerBinding binding = key(
+      {.key = name,
+       .type = KeyType::number,
+       .kinds = {"convolution", "linear"},
+       .help = help},
+      [member](auto& layer) -> auto& { return layer.initializer.*member; });
+  std::vector<std::string> words;
+  for (const auto& [word, kind] : initializers()) {
+    if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) {
+      words.push_back(toml_text(word));
+    }
+  }
+  binding.applies = [kinds = std::move(kinds)](const LayerOptions& layer) {
+    return std::find(kinds.begin(), kinds.end(), layer.initializer.kind) != kinds.end();
+  };
+  binding.condition = "with initializer = " + join(words, ", ", " or ");
+  binding.decided_by = "initializer";
+  return binding;
+}
+
+LayerBindings initializer_keys() {
+  const std::vector<InitializerKind> gaussians = {InitializerKind::gaussian,
+                                                  InitializerKind::truncated_gaussian};
+  LayerBinding std_key = initial_key(
+      "initial_std",
+      "Standard deviation; `truncated_gaussian` draws again beyond two of these.",
+      gaussians,
+      &Initializer::std);
+  std_key.spec.range = above(0);
+  return {
+      bind_names<LayerOptions>(
+          {.section = section,
+           .key = "initializer",
+           .kinds = {"convolution", "linear"},
+           .help = "What the weights start from. `uniform_fan_in`: uniform within "
+                   "1/sqrt(fan_in), biases too, as PyTorch's layers; `xavier`: uniform "
+                   "within sqrt(6/(fan_in + fan_out)); `he`: gaussian of variance "
+                   "2/fan_in; the others have the values of their keys. Biases start "
+                   "from 0 with all but the first."},
+          initializers(),
+          [](auto& layer) -> auto& { return layer.initializer.kind; }),
+      initial_key("initial_value",
+                  "Every weight.",
+                  {InitializerKind::constant},
+                  &Initializer::value),
+      initial_key("initial_low",
+                  "Bound below all weights.",
+                  {InitializerKind::uniform},
+                  &Initializer::low),
+      initial_key("initial_high",
+                  "Bound above all weights.",
+                  {InitializerKind::uniform},
+                  &Initializer::high),
+      initial_key("initial_mean", "Mean.", gaussians, &Initializer::mean),
+      std_key,
+  };
+}
+
+LayerBindings own_keys() {
+  LayerBindings keys = {
+      size_key("filters",
+               {"convolution", "shortcut"},
+               widest,
+               "Channels of the output; `shortcut` adds channels of zeros.",
+               &LayerOptions::filters),
+      size_key("units", {"linear"}, widest, "Size of the output.", &LayerOptions::units),
+  };
+  for (const LayerBindings& some : {window_keys(), number_keys()}) {
+    keys.insert(keys.end(), some.begin(), some.end());
+  }
+  keys.push_back(key(
+      {.key = "bias",
+       .type = KeyType::boolean,
+       .kinds = {"convolution", "linear"},
+       .help = "Whether a bias is added."},
+      [](auto& layer) -> auto& { return layer.bias; }));
+  const LayerBindings initial = initializer_keys();
+  keys.insert(keys.end(), initial.begin(), initial.end());
+  return keys;
 }
 
 bool is_name(const std::string& name) {
@@ -181,16 +332,19 @@ class NameCheck {
     if (table.failed("inputs") || table.failed("type")) {
       return;
     }
-    const std::size_t wanted = layer.type == LayerType::add ? 2 : 1;
+    const InputCount wanted = input_count(layer.type);
     const std::size_t given = layer.inputs.size();
-    if (given != wanted && (given > 0 || wanted > 1)) {
+    const bool fits = given >= wanted.least && given <= wanted.most;
+    if (!fits && (given > 0 || wanted.least > 1)) {
       deck_.complain(
           table.place("inputs"),
           {"model.layer.inputs has " + std::to_string(given) + " names",
            "a layer of type " + toml_text(std::string(layer_type_name(layer.type))) +
-               " takes " + std::to_string(wanted),
+               " takes " + wanted.text(),
            {},
-           wanted > 1 ? "Give the two layers to add" : "Give one, or none"});
+           wanted.least == 1
+               ? "Give one, or none"
+               : "Give the layers to " + std::string(layer_type_name(layer.type))});
     }
     for (const std::string& input : layer.inputs) {
       if (input != "input" && !places_.contains(input)) {
@@ -223,6 +377,39 @@ class NameCheck {
   int unknown_ = 0;  // inputs that name no layer
 };
 
+/// What does not fit together within a layer.
+void check_values(InputDeck& deck, const LayerOptions& layer, const DeckTable& table) {
+  if (layer.padding_same && layer.type != LayerType::convolution) {
+    deck.complain(
+        table.place("padding"),
+        {"model.layer.padding = \"same\" is for convolutions",
+         "this layer has type " + toml_text(std::string(layer_type_name(layer.type))),
+         {},
+         "Give a number of pixels"});
+  }
+  for (const LayerBinding& binding : layer_table()) {
+    const bool is_given = table.find(binding.spec.key) != nullptr;
+    if (is_given && binding.applies && !binding.applies(layer) &&
+        !table.failed(binding.decided_by)) {
+      deck.complain(table.place(binding.spec.key),
+                    {"model.layer." + binding.spec.key + " has no effect",
+                     "only " + binding.condition,
+                     {},
+                     "Remove it"});
+    }
+  }
+  const Initializer& from = layer.initializer;
+  if (from.kind == InitializerKind::uniform && from.low >= from.high) {
+    const bool low_given = table.find("initial_low") != nullptr;
+    deck.complain(table.place(low_given ? "initial_low" : "initial_high"),
+                  {"model.layer.initial_low = " + toml_text(from.low) +
+                       " leaves no room below model.layer.initial_high",
+                   "which is " + toml_text(from.high),
+                   {},
+                   "Give a lower or a higher one"});
+  }
+}
+
 }  // namespace
 
 const std::vector<LayerBinding>& layer_table() {
@@ -238,7 +425,7 @@ const std::vector<LayerBinding>& layer_table() {
 void settle_defaults(LayerOptions& layer, const BatchNormOptions& batch_norm) {
   const bool is_convolving =
       layer.type == LayerType::convolution || layer.type == LayerType::shortcut;
-  if (layer.stride == 0) {
+  if (layer.stride == 0 && layer.type != LayerType::lrn) {
     layer.stride = is_convolving ? 1 : layer.size;
   }
   if (layer.type == LayerType::batch_norm && layer.epsilon == 0) {
@@ -258,6 +445,7 @@ std::vector<LayerOptions> read_layers(InputDeck& deck,
       }
     }
     settle_defaults(layer, batch_norm);
+    check_values(deck, layer, table);
     layer.where = table.place().text();
     names.add(layer, table);
     layers.push_back(std::move(layer));

@@ -94,6 +94,67 @@ TEST(Layers, EveryKeyOfEveryTypeIsRead) {
   }
 }
 
+TEST(Layers, KeysOfWindowsAndNormalisationAreRead) {
+  const std::vector<LayerOptions> read =
+      layers(layer("convolution",
+                   "name = \"c\"\nfilters = 8\nkernel = 3\ngroups = 2\ndilation = 4\n") +
+             layer("max_pool", "size = 3\npadding = 1\nceil = true\nname = \"p\"\n") +
+             layer("batch_norm", "initial_scale = 0\n") +
+             layer("lrn", "size = 5\nalpha = 0.5\nbeta = 1\nk = 2\n") +
+             layer("leaky_relu", "slope = 0.25\n") + layer("sigmoid") +
+             layer("concat", "inputs = [\"c\", \"p\", \"input\"]\n"));
+  ASSERT_EQ(read.size(), 7U);
+  EXPECT_EQ(read[0].groups, 2);
+  EXPECT_EQ(read[0].dilation, 4);
+  EXPECT_EQ(read[1].padding, 1);
+  EXPECT_TRUE(read[1].ceil);
+  EXPECT_EQ(read[2].initial_scale, 0);
+  EXPECT_EQ(read[3].size, 5);
+  EXPECT_EQ(read[3].alpha, 0.5);
+  EXPECT_EQ(read[3].beta, 1);
+  EXPECT_EQ(read[3].k, 2);
+  EXPECT_EQ(read[4].slope, 0.25);
+  EXPECT_EQ(read[5].type, LayerType::sigmoid);
+  EXPECT_EQ(read[6].type, LayerType::concat);
+  EXPECT_EQ(read[6].inputs.size(), 3U);
+}
+
+TEST(Layers, InitializersAndTheirValuesAreRead) {
+  const auto initializer = [](const std::string& lines) {
+    return layers(layer("linear", "units = 1\ninitializer = " + lines))[0].initializer;
+  };
+  using Kind = InitializerKind;
+  EXPECT_EQ(layers(layer("linear", "units = 1\n"))[0].initializer, Initializer());
+  EXPECT_EQ(initializer("\"uniform_fan_in\"\n"), Initializer());
+  EXPECT_EQ(initializer("\"xavier\"\n").kind, Kind::xavier);
+  EXPECT_EQ(initializer("\"he\"\n").kind, Kind::he);
+  EXPECT_EQ(initializer("\"constant\"\ninitial_value = 2\n"),
+            (Initializer{Kind::constant, 2}));
+  EXPECT_EQ(initializer("\"uniform\"\ninitial_low = -1\ninitial_high = 3\n"),
+            (Initializer{Kind::uniform, 0, -1, 3}));
+  EXPECT_EQ(initializer("\"gaussian\"\ninitial_mean = 1\ninitial_std = 0.5\n"),
+            (Initializer{Kind::gaussian, 0, -0.05, 0.05, 1, 0.5}));
+  EXPECT_EQ(initializer("\"truncated_gaussian\"\n").kind, Kind::truncated_gaussian);
+}
+
+TEST(Layers, ValuesOfAnotherInitializerAreRefused) {
+  EXPECT_EQ(complaints(layer("linear", "units = 1\ninitial_std = 1\n")),
+            "model.layer.initial_std has no effect (only with initializer = "
+            "\"gaussian\" or \"truncated_gaussian\", d.toml:4:15). Remove it");
+  EXPECT_EQ(complaints(layer("linear",
+                             "units = 1\ninitializer = \"uniform\"\n"
+                             "initial_low = 0.05\n")),
+            "model.layer.initial_low = 0.05 leaves no room below "
+            "model.layer.initial_high (which is 0.05, d.toml:5:15). Give a lower or a "
+            "higher one");
+  EXPECT_EQ(
+      complaints(
+          layer("linear", "units = 1\ninitializer = \"gauss\"\ninitial_std = 1\n")),
+      "model.layer.initializer is the string \"gauss\" (unknown, d.toml:4:15). Give "
+      "\"uniform_fan_in\", \"constant\", \"uniform\", \"gaussian\", "
+      "\"truncated_gaussian\", \"xavier\" or \"he\"; did you mean \"gaussian\"?");
+}
+
 TEST(Layers, OfAnEffectiveDeckAreTheSame) {
   const RunConfig config = parse_run_config(
       "[batch_norm]\nepsilon = 0.01\n" +
@@ -102,7 +163,13 @@ TEST(Layers, OfAnEffectiveDeckAreTheSame) {
           layer("convolution",
                 "filters = 8\nkernel = 1\npadding = \"same\"\nbias = false\n") +
           layer("add", "inputs = [\"b\", \"input\"]\n") +
-          layer("dropout", "probability = 0.25\n") + layer("linear", "units = 10\n"),
+          layer("average_pool", "size = 2\npadding = 1\nceil = true\n") +
+          layer("lrn", "size = 5\nbeta = 0.5\n") + layer("leaky_relu", "slope = 0.5\n") +
+          layer("concat", "inputs = [\"b\", \"input\", \"b\"]\n") +
+          layer("dropout", "probability = 0.25\n") +
+          layer("linear",
+                "units = 10\ninitializer = \"truncated_gaussian\"\ninitial_std = 1\n") +
+          layer("linear", "units = 10\n"),
       "d.toml",
       {});
   EXPECT_EQ(config.model.layers[1].epsilon, 0.01);  // of [batch_norm]
@@ -122,15 +189,17 @@ TEST(Layers, AKeyOfAnotherTypeIsRefused) {
   EXPECT_EQ(
       complaints(layer("linear", "units = 3\nkernel = 3\n")),
       "unknown key model.layer.kernel (the keys of type = \"linear\" are type, name, "
-      "inputs, units and bias, d.toml:4:1). Remove it or use one of these");
+      "inputs, units, bias, initializer, initial_value, initial_low, initial_high, "
+      "initial_mean and initial_std, d.toml:4:1). Remove it or use one of these");
   EXPECT_EQ(
       complaints(layer("convolution", "fliters = 3\nkernel = 3\n")),
       "model.layer.filters is missing (it has no default, d.toml:1:1). Give an integer "
       "from 1 to 16777216\n"
       "unknown key model.layer.fliters (the keys of type = \"convolution\" are type, "
       "name, "
-      "inputs, filters, kernel, stride, padding and bias, d.toml:3:1). Did you mean "
-      "filters?");
+      "inputs, filters, kernel, stride, padding, groups, dilation, bias, initializer, "
+      "initial_value, initial_low, initial_high, initial_mean and initial_std, "
+      "d.toml:3:1). Did you mean filters?");
 }
 
 /// The keys of each type, as the design and the oracle's decks have them.
@@ -143,22 +212,44 @@ TEST(Layers, EachTypeTakesItsOwnKeysOnly) {
                                                      {"size", "1"},
                                                      {"units", "1"},
                                                      {"epsilon", "0.1"},
+                                                     {"groups", "1"},
+                                                     {"dilation", "1"},
+                                                     {"ceil", "true"},
+                                                     {"initial_scale", "1"},
+                                                     {"initializer", "\"he\""},
+                                                     {"alpha", "1"},
+                                                     {"beta", "1"},
+                                                     {"k", "1"},
+                                                     {"slope", "0.1"},
                                                      {"probability", "0.1"}};
   const std::map<std::string, std::set<std::string>> keys = {
-      {"convolution", {"filters", "kernel", "stride", "padding", "bias"}},
-      {"linear", {"units", "bias"}},
-      {"max_pool", {"size", "stride"}},
-      {"average_pool", {"size", "stride"}},
+      {"convolution",
+       {"filters",
+        "kernel",
+        "stride",
+        "padding",
+        "groups",
+        "dilation",
+        "bias",
+        "initializer"}},
+      {"linear", {"units", "bias", "initializer"}},
+      {"max_pool", {"size", "stride", "padding", "ceil"}},
+      {"average_pool", {"size", "stride", "padding", "ceil"}},
       {"global_average_pool", {}},
-      {"batch_norm", {"epsilon"}},
+      {"batch_norm", {"epsilon", "initial_scale"}},
+      {"lrn", {"size", "alpha", "beta", "k"}},
       {"relu", {}},
+      {"leaky_relu", {"slope"}},
       {"tanh", {}},
+      {"sigmoid", {}},
       {"dropout", {"probability"}},
       {"add", {}},
+      {"concat", {}},
       {"shortcut", {"filters", "stride"}}};
   for (const auto& [type, own] : keys) {
     for (const auto& [key, value] : values) {
-      std::string rest = type == "add" ? "inputs = [\"input\", \"input\"]\n" : "";
+      const bool joins = type == "add" || type == "concat";
+      std::string rest = joins ? "inputs = [\"input\", \"input\"]\n" : "";
       rest.append(key).append(" = ").append(value).append("\n");
       for (const std::string& other : own) {
         if (other != key) {
@@ -191,8 +282,8 @@ TEST(Layers, MissingKeysAreNamed) {
             "model.layer.type is missing (it has no default, d.toml:1:1). Give "
             "\"convolution\", "
             "\"linear\", \"max_pool\", \"average_pool\", \"global_average_pool\", "
-            "\"batch_norm\", \"relu\", \"tanh\", \"dropout\", \"add\" or "
-            "\"shortcut\"");
+            "\"batch_norm\", \"lrn\", \"relu\", \"leaky_relu\", \"tanh\", \"sigmoid\", "
+            "\"dropout\", \"add\", \"concat\" or \"shortcut\"");
 }
 
 TEST(Layers, PaddingIsANumberOrSame) {
@@ -206,6 +297,14 @@ TEST(Layers, PaddingIsANumberOrSame) {
             "model.layer.padding is the integer -1 (out of range, d.toml:5:11). Give an "
             "integer "
             "from 0 to 4096 or \"same\"");
+}
+
+TEST(Layers, PaddingOfPoolsIsANumber) {
+  const std::string text = layer("max_pool", "size = 3\npadding = ");
+  EXPECT_EQ(complaints(text + "1\n"), "no error");
+  EXPECT_EQ(complaints(text + "\"same\"\n"),
+            "model.layer.padding = \"same\" is for convolutions (this layer has type "
+            "\"max_pool\", d.toml:4:11). Give a number of pixels");
 }
 
 TEST(Layers, NamesAreUniqueAndPlain) {
@@ -239,7 +338,10 @@ TEST(Layers, InputsAreEarlierLayersInTheRightNumber) {
   EXPECT_EQ(complaints(layer("add")),
             "model.layer.inputs has 0 names (a layer of type \"add\" takes 2, "
             "d.toml:1:1). Give "
-            "the two layers to add");
+            "the layers to add");
+  EXPECT_EQ(complaints(layer("concat", "inputs = [\"input\"]\n")),
+            "model.layer.inputs has 1 names (a layer of type \"concat\" takes at least "
+            "2, d.toml:3:10). Give the layers to concat");
   EXPECT_EQ(
       complaints(layer("relu", "inputs = [\"input\", \"input\"]\n")),
       "model.layer.inputs has 2 names (a layer of type \"relu\" takes 1, d.toml:3:10). "

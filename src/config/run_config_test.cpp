@@ -45,8 +45,9 @@ RunConfig full_config() {
   c.model.hidden = {64, 32};
   c.model.weights = "w.npz";
   c.model.dropout = 0.5;
+  c.model.initializer = InitializerKind::he;
   c.model.batch_norm = {BatchNormStatistics::recompute, 77, 0.2, 0.001};
-  c.training = {65536, 0.5, 0.25, 1.0};
+  c.training = {65536, 0.5, 0.25, 1.0, 0.125};
   c.optimizer = {0, 0, true, 1e-4, 1.5, {SchedulePolicy::multistep, {1, 2.5}, 0.3}};
   c.optimizer.schedule.warmup_epochs = 0.25;
   c.optimizer.schedule.warmup_factor = 0.5;
@@ -160,6 +161,8 @@ TEST(RunConfig, RangesTakeTheirEndsAndNothingBeyond) {
       {"training", "test_every = 1000000", "test_every = 1000001"},
       {"training", "target_accuracy = 0.001", "target_accuracy = 0"},
       {"training", "target_accuracy = 1", "target_accuracy = 1.001"},
+      {"training", "label_smoothing = 0", "label_smoothing = -0.001"},
+      {"training", "label_smoothing = 0.999", "label_smoothing = 1"},
       {"optimizer", "learning_rate = 0", "learning_rate = -1e-9"},
       {"optimizer", "momentum = 0", "momentum = -0.1"},
       {"optimizer", "momentum = 0.999", "momentum = 1"},
@@ -225,8 +228,8 @@ TEST(RunConfig, AllComplaintsComeAtOnceInTheDecksOrder) {
                        "per_device = 2\n",
                        {"run.seed=-1"}),
             "unknown key training.bacth (the keys of [training] are batch, epochs, "
-            "test_every and "
-            "target_accuracy, d.toml:2:1). Did you mean training.batch?\n"
+            "test_every, target_accuracy and label_smoothing, d.toml:2:1). Did you mean "
+            "training.batch?\n"
             "training.epochs is the string \"ten\" (wrong type, d.toml:3:10). Give a "
             "number above 0 up "
             "to 1000000\n"
@@ -373,6 +376,10 @@ TEST(RunConfig, KeysWithoutEffectAreRefused) {
   EXPECT_EQ(
       complaints("[model]\nname = \"logistic\"\ndropout = 0.5\n"),
       "model.dropout has no effect (only with name = \"lenet\" or \"mlp\", d.toml:3:11). "
+      "Remove it");
+  EXPECT_EQ(
+      complaints("[model]\ninitializer = \"he\"\n[[model.layer]]\ntype = \"relu\"\n"),
+      "model.initializer has no effect (only without [[model.layer]], d.toml:2:15). "
       "Remove it");
   EXPECT_EQ(
       complaints("[model]\nname = \"mlp\"\n[[model.layer]]\ntype = \"relu\"\n"),

@@ -37,6 +37,7 @@ name = "mlp"
 hidden = [64, 32]
 dropout = 0.5
 weights = "w.npz"
+initializer = "he"
 [batch_norm]
 statistics = "recompute"
 samples = 77
@@ -47,6 +48,7 @@ batch = 65536
 epochs = 0.5
 test_every = 0.25
 target_accuracy = 1
+label_smoothing = 0.125
 [optimizer]
 learning_rate = 0
 momentum = 0

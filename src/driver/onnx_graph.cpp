@@ -50,19 +50,30 @@ class GraphBuilder {
       case LayerType::max_pool:
         return add("MaxPool", layer.name, {square(x[0])}, window(layer));
       case LayerType::average_pool:
-        return add("AveragePool", layer.name, {square(x[0])}, window(layer));
+        return average_pool(layer, x[0]);
       case LayerType::global_average_pool:
         return add("GlobalAveragePool", layer.name, {square(x[0])});
       case LayerType::batch_norm:
         return batch_norm(layer, x[0]);
+      case LayerType::lrn:
+        return lrn(layer, x[0]);
       case LayerType::relu:
         return add("Relu", layer.name, x);
+      case LayerType::leaky_relu:
+        return add("LeakyRelu",
+                   layer.name,
+                   x,
+                   {{"alpha", static_cast<float>(layer.options.slope)}});
       case LayerType::tanh:
         return add("Tanh", layer.name, x);
+      case LayerType::sigmoid:
+        return add("Sigmoid", layer.name, x);
       case LayerType::dropout:
         return x[0];
       case LayerType::add:
         return add("Add", layer.name, alike(x));
+      case LayerType::concat:
+        return concat(layer, x);
       case LayerType::shortcut:
         return shortcut(layer, x[0]);
     }
@@ -78,6 +89,8 @@ class GraphBuilder {
                         square(x),
                         {{"kernel_shape", Integers{o.kernel, o.kernel}},
                          {"strides", Integers{o.stride, o.stride}},
+                         {"dilations", Integers{o.dilation, o.dilation}},
+                         {"group", std::int64_t{o.groups}},
                          {"pads", Integers{before, before, after, after}}});
   }
 
@@ -122,7 +135,35 @@ class GraphBuilder {
   static Attributes window(const LayerPlan& layer) {
     const LayerOptions& o = layer.options;
     return {{"kernel_shape", Integers{o.size, o.size}},
-            {"strides", Integers{o.stride, o.stride}}};
+            {"strides", Integers{o.stride, o.stride}},
+            {"pads", Integers{o.padding, o.padding, o.padding, o.padding}},
+            {"ceil_mode", std::int64_t{o.ceil}}};
+  }
+
+  /// Padding counts, as in PyTorch.
+  Value average_pool(const LayerPlan& layer, const Value& x) {
+    Attributes attributes = window(layer);
+    attributes["count_include_pad"] = std::int64_t{1};
+    return add("AveragePool", layer.name, {square(x)}, std::move(attributes));
+  }
+
+  Value lrn(const LayerPlan& layer, const Value& x) {
+    const LayerOptions& o = layer.options;
+    return add("LRN",
+               layer.name,
+               {square(x)},
+               {{"size", std::int64_t{o.size}},
+                {"alpha", static_cast<float>(o.alpha)},
+                {"beta", static_cast<float>(o.beta)},
+                {"bias", static_cast<float>(o.k)}});
+  }
+
+  Value concat(const LayerPlan& layer, const std::vector<Value>& x) {
+    std::vector<Value> parts(x.size());
+    std::transform(x.begin(), x.end(), parts.begin(), [&](const Value& each) {
+      return square(each);
+    });
+    return add("Concat", layer.name, parts, {{"axis", std::int64_t{1}}});
   }
 
   Value flat(const Value& x) { return x.flat ? x : reshaped(x, "Flatten", {}); }

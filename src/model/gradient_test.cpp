@@ -64,11 +64,13 @@ struct Coverage {
   }
 };
 
-void expect_gradients(const std::vector<LayerOptions>& layers) {
+void expect_gradients(const std::vector<LayerOptions>& layers,
+                      double label_smoothing = 0) {
   for (const auto& [kernels, name] : kernel_sets) {
     SCOPED_TRACE(name);
-    NetworkAtWork<> work(plan_network(model_of(layers), {6, 6, 2}, 3),
-                         options_of(batch, kernels));
+    NetworkOptions options = options_of(batch, kernels);
+    options.label_smoothing = label_smoothing;
+    NetworkAtWork<> work(plan_network(model_of(layers), {6, 6, 2}, 3), options);
     const NamedTensors gradients = work.gradients();
     Coverage coverage;
     for (auto& [tensor_name, tensor] : work.weights) {
@@ -255,6 +257,131 @@ TEST(Gradient, a_relu_that_goes_into_the_pooling_alone) {
                     linear("fc1", 3),
                     linear("fc2", 3, {"conv"}),
                     layer(LayerType::add, "sum", {"fc1", "fc2"})});
+}
+
+// ---- Sums whose gradients share a buffer, see gradient_sharing.hpp
+
+TEST(Gradient, residual_blocks_in_a_chain) {
+  expect_gradients({convolution("conv", 3, 3),
+                    layer(LayerType::tanh, "t"),
+                    convolution("conv1", 3, 3),
+                    layer(LayerType::batch_norm, "bn1"),
+                    layer(LayerType::add, "sum1", {"bn1", "t"}),
+                    convolution("conv2", 3, 3),
+                    layer(LayerType::batch_norm, "bn2"),
+                    layer(LayerType::add, "sum2", {"sum1", "bn2"}),
+                    layer(LayerType::tanh),
+                    layer(LayerType::global_average_pool),
+                    linear("fc", 3)});
+}
+
+// The sums' ReLU masks the gradient in place, as does that of a convolution.
+TEST(Gradient, residual_blocks_with_relus) {
+  LayerOptions strided = convolution("conv", 3, 3);
+  strided.padding_same = false;
+  strided.stride = 3;
+  expect_gradients({strided,
+                    layer(LayerType::batch_norm, "bn"),
+                    layer(LayerType::relu, "r"),
+                    convolution("conv1", 3, 1),
+                    layer(LayerType::relu, "r1"),
+                    layer(LayerType::add, "sum1", {"r1", "r"}),
+                    layer(LayerType::relu, "r2"),
+                    convolution("conv2", 3, 1),
+                    layer(LayerType::add, "sum2", {"r2", "conv2"}),
+                    layer(LayerType::relu, "r3"),
+                    linear("fc", 3)});
+}
+
+TEST(Gradient, a_sum_of_sums) {
+  expect_gradients({convolution("a", 3, 3),
+                    layer(LayerType::tanh, "t"),
+                    convolution("b", 3, 1, {"input"}),
+                    layer(LayerType::add, "sum1", {"b", "t"}),
+                    layer(LayerType::add, "sum2", {"sum1", "t"}),
+                    layer(LayerType::add, "sum3", {"b", "sum2"}),
+                    layer(LayerType::add, "sum4", {"sum3", "sum3"}),
+                    layer(LayerType::tanh),
+                    linear("fc", 3)});
+}
+
+TEST(Gradient, batch_norm_of_the_images_in_a_sum) {
+  expect_gradients({layer(LayerType::batch_norm, "bn"),
+                    convolution("conv", 2, 3, {"input"}),
+                    layer(LayerType::add, "sum1", {"bn", "conv"}),
+                    layer(LayerType::batch_norm, "late", {"input"}),
+                    layer(LayerType::add, "sum2", {"sum1", "late"}),
+                    layer(LayerType::tanh),
+                    linear("fc", 3)});
+}
+
+// ---- Groups, dilation, padded pools and the other layers
+
+TEST(Gradient, grouped_and_depthwise_convolutions) {
+  LayerOptions grouped = convolution("grouped", 4, 3);
+  grouped.groups = 2;
+  LayerOptions depthwise = convolution("depthwise", 4, 3);
+  depthwise.groups = 4;
+  depthwise.padding_same = false;
+  depthwise.padding = 1;
+  depthwise.stride = 2;
+  expect_gradients({grouped,
+                    layer(LayerType::tanh),
+                    depthwise,
+                    layer(LayerType::tanh),
+                    linear("fc", 3)});
+}
+
+TEST(Gradient, dilated_convolutions) {
+  LayerOptions dilated = convolution("conv1", 4, 3);
+  dilated.dilation = 2;
+  LayerOptions both = convolution("conv2", 4, 3);
+  both.dilation = 2;
+  both.groups = 2;
+  expect_gradients(
+      {dilated, layer(LayerType::tanh), both, layer(LayerType::tanh), linear("fc", 3)});
+}
+
+TEST(Gradient, padded_pools) {
+  LayerOptions largest = pool(LayerType::max_pool, 3);
+  largest.stride = 2;
+  largest.padding = 1;
+  LayerOptions mean = pool(LayerType::average_pool, 2);
+  mean.padding = 1;
+  mean.ceil = true;
+  expect_gradients({convolution("conv", 3, 3),
+                    layer(LayerType::tanh),
+                    largest,
+                    layer(LayerType::relu),
+                    mean,
+                    linear("fc", 3)});
+}
+
+TEST(Gradient, lrn_and_leaky_relu_and_sigmoid) {
+  LayerOptions lrn = pool(LayerType::lrn, 3, "lrn");
+  lrn.alpha = 2;
+  LayerOptions leaky = layer(LayerType::leaky_relu);
+  leaky.slope = 0.3;
+  expect_gradients({convolution("conv", 5, 1),
+                    layer(LayerType::sigmoid),
+                    convolution("conv2", 5, 1),
+                    lrn,
+                    layer(LayerType::global_average_pool),
+                    leaky,
+                    linear("fc", 3)});
+}
+
+TEST(Gradient, concatenation) {
+  expect_gradients({convolution("a", 3, 3),
+                    layer(LayerType::tanh, "t"),
+                    convolution("b", 2, 1, {"t"}),
+                    layer(LayerType::concat, "joined", {"t", "b", "input", "t"}),
+                    layer(LayerType::tanh),
+                    linear("fc", 3)});
+}
+
+TEST(Gradient, smoothed_labels) {
+  expect_gradients({linear("fc1", 5), layer(LayerType::tanh), linear("fc2", 3)}, 0.2);
 }
 
 TEST(Gradient, a_relu_at_the_end) {

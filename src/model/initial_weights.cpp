@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <vector>
 
 #include "base/random.hpp"
 
@@ -12,26 +14,68 @@ std::string stem_of(const std::string& name) {
   return name.substr(0, name.rfind('.'));
 }
 
-/// Inputs that each output of layer `stem` sums over.
-double fan_in_of(const std::string& stem, const NamedTensors& tensors) {
-  const auto weight = tensors.find(stem + ".weight");
-  double fan_in = 1;
-  if (weight != tensors.end()) {
-    for (std::size_t i = 1; i < weight->second.shape.size(); ++i) {
-      fan_in *= static_cast<double>(weight->second.shape[i]);
-    }
+/// Sizes that an initialiser scales by, as PyTorch counts them, from [out, in / groups,
+/// height, width]: the window's pixels times in / groups, and times out.
+struct Fans {
+  double in = 1, out = 1;
+};
+
+Fans fans_of(const ParameterSlot& weight) {
+  const std::vector<std::int64_t>& shape = weight.shape;
+  double window = 1;
+  for (std::size_t i = 2; i < shape.size(); ++i) {
+    window *= static_cast<double>(shape[i]);
   }
-  return fan_in;
+  return {static_cast<double>(shape[1]) * window, static_cast<double>(shape[0]) * window};
 }
 
-void fill_uniform(std::uint64_t seed,
-                  const std::string& name,
-                  double bound,
-                  NamedTensor& tensor) {
+/// One value from the counter-based numbers of its tensor.
+class Generator {
+ public:
+  Generator(std::uint64_t seed, const std::string& name, const Initializer& initializer)
+      : seed_(seed), tensor_(stable_hash(name)), initializer_(initializer) {}
+
+  double value(const Fans& fans, std::uint64_t i) const {
+    const Initializer& from = initializer_;
+    switch (from.kind) {
+      case InitializerKind::constant:
+        return from.value;
+      case InitializerKind::uniform:
+        return from.low + (from.high - from.low) * unit(i);
+      case InitializerKind::gaussian:
+        return from.mean + from.std * normal(i);
+      case InitializerKind::truncated_gaussian:
+        return from.mean + from.std * random_truncated_normal(
+                                          seed_, RandomPurpose::initialise, tensor_, i);
+      case InitializerKind::xavier:
+        return std::sqrt(6 / (fans.in + fans.out)) * (2 * unit(i) - 1);
+      case InitializerKind::he:
+        return std::sqrt(2 / fans.in) * normal(i);
+      case InitializerKind::uniform_fan_in:
+        break;
+    }
+    return 1 / std::sqrt(fans.in) * (2 * unit(i) - 1);
+  }
+
+ private:
+  double unit(std::uint64_t i) const {
+    return random_uniform(seed_, RandomPurpose::initialise, tensor_, i);
+  }
+  double normal(std::uint64_t i) const {
+    return random_normal(seed_, RandomPurpose::initialise, tensor_, i);
+  }
+
+  std::uint64_t seed_, tensor_;
+  Initializer initializer_;
+};
+
+void fill(const ParameterSlot& slot,
+          const Fans& fans,
+          std::uint64_t seed,
+          NamedTensor& tensor) {
+  const Generator generator(seed, slot.name, slot.initializer);
   for (std::size_t i = 0; i < tensor.values.size(); ++i) {
-    const double unit =
-        random_uniform(seed, RandomPurpose::initialise, stable_hash(name), i);
-    tensor.values[i] = static_cast<float>(bound * (2 * unit - 1));
+    tensor.values[i] = static_cast<float>(generator.value(fans, i));
   }
 }
 
@@ -48,11 +92,17 @@ NamedTensors zeros(const ParameterLayout& layout) {
 
 NamedTensors initial_weights(const ParameterLayout& layout, std::uint64_t seed) {
   NamedTensors tensors = zeros(layout);
-  for (auto& [name, tensor] : tensors) {
-    if (name.ends_with(".weight") || name.ends_with(".bias")) {
-      fill_uniform(seed, name, 1 / std::sqrt(fan_in_of(stem_of(name), tensors)), tensor);
-    } else if (name.ends_with(".scale")) {
-      std::fill(tensor.values.begin(), tensor.values.end(), 1.0F);
+  std::map<std::string, Fans> fans;  // by layer: a bias has those of its weight
+  for (const ParameterSlot& slot : layout.slots()) {
+    const std::string layer = stem_of(slot.name);
+    const bool is_weight = slot.name.ends_with(".weight");
+    if (is_weight) {
+      fans[layer] = fans_of(slot);
+    }
+    const bool like_weight = slot.name.ends_with(".bias") &&
+                             slot.initializer.kind == InitializerKind::uniform_fan_in;
+    if (is_weight || like_weight || slot.name.ends_with(".scale")) {
+      fill(slot, fans[layer], seed, tensors.at(slot.name));
     }
   }
   return tensors;

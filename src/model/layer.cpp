@@ -35,8 +35,11 @@ Conv2dShape conv2d_shape(const LayerPlan& plan, std::int64_t batch) {
   s.filters = o.filters;
   s.kernel = o.kernel;
   s.stride = o.stride;
-  s.pad_begin = o.padding_same ? (o.kernel - 1) / 2 : o.padding;
-  s.pad_end = o.padding_same ? o.kernel / 2 : o.padding;
+  s.groups = o.groups;
+  s.dilation = o.dilation;
+  const std::int64_t same = s.window() - 1;
+  s.pad_begin = o.padding_same ? same / 2 : o.padding;
+  s.pad_end = o.padding_same ? same - same / 2 : o.padding;
   s.bias = o.bias;
   s.relu = plan.relu;
   return s;
@@ -49,9 +52,12 @@ std::unique_ptr<Layer<Exec>> make_convolution(const Exec& exec,
   const Conv2dShape s = conv2d_shape(plan, options.batch);
   auto operation = make_conv2d(
       exec, {s, options.kernels, options.inference, imposed_layout(options, plan.name)});
-  const std::vector<std::int64_t> shape = {s.filters, s.c, s.kernel, s.kernel};
+  WeightedTensors tensors{plan.name,
+                          {s.filters, s.group_channels(), s.kernel, s.kernel},
+                          s.bias,
+                          plan.options.initializer};
   return std::make_unique<WeightedLayer<Exec>>(
-      std::move(operation), plan.name, shape, s.bias, s.relu);
+      std::move(operation), std::move(tensors), s.relu);
 }
 
 template <class Exec>
@@ -63,9 +69,9 @@ std::unique_ptr<Layer<Exec>> make_linear_layer(const Exec& exec,
   s.relu = plan.relu;
   auto operation = make_linear(
       exec, {s, options.kernels, options.inference, imposed_layout(options, plan.name)});
-  const std::vector<std::int64_t> shape = {s.units, s.in()};
+  WeightedTensors tensors{plan.name, {s.units, s.in()}, s.bias, plan.options.initializer};
   return std::make_unique<WeightedLayer<Exec>>(
-      std::move(operation), plan.name, shape, s.bias, s.relu);
+      std::move(operation), std::move(tensors), s.relu);
 }
 
 Pool2dShape pool_shape(const LayerPlan& plan, std::int64_t batch) {
@@ -74,6 +80,8 @@ Pool2dShape pool_shape(const LayerPlan& plan, std::int64_t batch) {
   s.stride = plan.options.stride;
   s.kind = plan.type == LayerType::max_pool ? PoolKind::max : PoolKind::average;
   s.relu = plan.relu;
+  s.padding = plan.options.padding;
+  s.ceil = plan.options.ceil;
   return s;
 }
 
@@ -88,8 +96,28 @@ std::unique_ptr<Layer<Exec>> make_batch_norm(const Exec& exec,
   shape.momentum = static_cast<float>(defaults.momentum);
   shape.epsilon = static_cast<float>(plan.options.epsilon > 0 ? plan.options.epsilon
                                                               : defaults.epsilon);
+  shape.relu = plan.relu;
   return std::make_unique<BatchNormLayer<Exec>>(
-      exec, plan.name, shape, options.inference);
+      exec, plan.name, shape, plan.options.initial_scale, options.inference);
+}
+
+LrnShape lrn_shape(const LayerPlan& plan, std::int64_t batch) {
+  LrnShape s{batch * plan.in.h * plan.in.w, plan.in.c, plan.options.size};
+  s.alpha = static_cast<float>(plan.options.alpha);
+  s.beta = static_cast<float>(plan.options.beta);
+  s.k = static_cast<float>(plan.options.k);
+  return s;
+}
+
+/// The inputs' channels in the output.
+std::vector<ChannelPart> concat_parts(const LayerPlan& plan, std::int64_t batch) {
+  std::vector<ChannelPart> parts;
+  std::int64_t begin = 0;
+  for (const std::int64_t channels : plan.input_channels) {
+    parts.push_back({batch * plan.out.h * plan.out.w, channels, plan.out.c, begin});
+    begin += channels;
+  }
+  return parts;
 }
 
 template <class Exec>
@@ -124,10 +152,17 @@ std::unique_ptr<Layer<Exec>> make_layer(const Exec& exec,
       return std::make_unique<GlobalAverageLayer<Exec>>(pool_shape(plan, options.batch));
     case LayerType::batch_norm:
       return make_batch_norm(exec, plan, batch_norm, options);
+    case LayerType::lrn:
+      return std::make_unique<LrnLayer<Exec>>(exec, lrn_shape(plan, options.batch));
     case LayerType::relu:
       return std::make_unique<ReluLayer<Exec>>();
+    case LayerType::leaky_relu:
+      return std::make_unique<LeakyReluLayer<Exec>>(
+          static_cast<float>(plan.options.slope));
     case LayerType::tanh:
       return std::make_unique<TanhLayer<Exec>>();
+    case LayerType::sigmoid:
+      return std::make_unique<SigmoidLayer<Exec>>();
     case LayerType::dropout:
       return make_dropout<Exec>(plan, options);
     case LayerType::shortcut:
@@ -137,10 +172,12 @@ std::unique_ptr<Layer<Exec>> make_layer(const Exec& exec,
                                                                  plan.in.c,
                                                                  plan.options.stride,
                                                                  plan.out.c});
+    case LayerType::concat:
+      return std::make_unique<ConcatLayer<Exec>>(concat_parts(plan, options.batch));
     case LayerType::add:
       break;
   }
-  return std::make_unique<AddLayer<Exec>>();
+  return std::make_unique<AddLayer<Exec>>(plan.relu);
 }
 
 #define CROSSBOW_INSTANTIATE(Exec)                  \

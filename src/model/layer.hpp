@@ -22,6 +22,7 @@ struct NetworkOptions {
   bool inference = false;  // no backward, running statistics, no dropout
   const ParameterLayout* imposed = nullptr;  // weights lie as in another network's layout
   std::uint64_t seed = 1;                    // of dropout
+  double label_smoothing = 0;                // of the loss; none with inference
 };
 
 /// Activations and gradients of one layer in one step. dx has one entry per input, empty

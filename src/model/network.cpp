@@ -5,6 +5,8 @@
 #include "kernels/elementwise.hpp"
 #include "kernels/softmax_loss.hpp"
 
+#include "model/gradient_sharing.hpp"
+
 namespace crossbow {
 
 template <class Exec>
@@ -42,10 +44,6 @@ void Network<Exec>::make_activations(const Exec& exec) {
     node.data.x.resize(plan_.layers[i].inputs.size());
     node.data.dx.resize(plan_.layers[i].inputs.size());
     node.extra_dx.resize(plan_.layers[i].inputs.size());
-    if (!options_.inference) {
-      node.dy = make_buffer(exec, "crossbow::activation_gradient", size);
-      node.data.dy = as_span(node.dy);
-    }
     for (std::size_t input = 0; input < node.data.x.size(); ++input) {
       const int from = plan_.layers[i].inputs[input];
       if (from != network_input) {
@@ -60,24 +58,29 @@ void Network<Exec>::make_activations(const Exec& exec) {
 
 /// In backward order the first user of an activation writes its gradient; later ones
 /// write into a buffer of their own, which is then added. So sums have one fixed order.
+/// An addition hands its own gradient on where that is safe.
 template <class Exec>
 void Network<Exec>::connect(const Exec& exec) {
   std::vector<bool> written(nodes_.size(), false);
+  const auto new_gradient = [&](std::size_t node) {
+    return make_buffer(exec, "crossbow::activation_gradient", nodes_[node].y.extent(0));
+  };
+  nodes_.back().dy = new_gradient(nodes_.size() - 1);
   for (std::size_t i = nodes_.size(); i-- > 0;) {
-    for (std::size_t input = 0; input < nodes_[i].data.dx.size(); ++input) {
-      const int from = plan_.layers[i].inputs[input];
-      if (from == network_input) {
+    Node& node = nodes_[i];
+    node.data.dy = as_span(node.dy);
+    const std::vector<bool> shared = shared_gradients(plan_, i);
+    for (std::size_t input = 0; input < node.data.dx.size(); ++input) {
+      if (plan_.layers[i].inputs[input] == network_input) {
         continue;
       }
-      Node& producer = nodes_[static_cast<std::size_t>(from)];
-      if (!written[static_cast<std::size_t>(from)]) {
-        written[static_cast<std::size_t>(from)] = true;
-        nodes_[i].data.dx[input] = as_span(producer.dy);
-        continue;
-      }
-      nodes_[i].extra_dx[input] =
-          make_buffer(exec, "crossbow::activation_gradient", producer.dy.extent(0));
-      nodes_[i].data.dx[input] = as_span(nodes_[i].extra_dx[input]);
+      const auto from = static_cast<std::size_t>(plan_.layers[i].inputs[input]);
+      Buffer<Exec>& dx = written[from] ? node.extra_dx[input] : nodes_[from].dy;
+      const bool is_extra_of_sum =
+          written[from] && plan_.layers[i].type == LayerType::add;
+      dx = shared[input] || is_extra_of_sum ? node.dy : new_gradient(from);
+      node.data.dx[input] = as_span(dx);
+      written[from] = true;
     }
   }
 }
@@ -113,8 +116,10 @@ const BatchResult<Exec>& Network<Exec>::forward(const Exec& exec,
     }
   }
   const Node& last = nodes_.back();
+  const float smoothing =
+      options_.inference ? 0 : static_cast<float>(options_.label_smoothing);
   softmax_cross_entropy<Exec>(exec,
-                              {options_.batch, plan_.classes},
+                              {options_.batch, plan_.classes, smoothing},
                               last.data.y,
                               batch.labels,
                               {as_span(result_.losses),

@@ -9,6 +9,7 @@
 
 #include "kernels/pool2d.hpp"
 
+#include "model/layer_fusion.hpp"
 #include "model/named_networks.hpp"
 
 namespace crossbow {
@@ -33,6 +34,9 @@ class Planner {
     plan_.input = input;
     plan_.classes = classes;
     plan_.batch_norm = options.batch_norm;
+    if (options.layers.empty()) {
+      initializer_ = options.initializer;
+    }
   }
 
   NetworkPlan plan(const std::vector<LayerOptions>& layers) {
@@ -43,7 +47,7 @@ class Planner {
     }
     check_use();
     check_logits();
-    fuse_relus();
+    fuse_relus(plan_);
     return std::move(plan_);
   }
 
@@ -52,6 +56,9 @@ class Planner {
     LayerPlan next;
     next.type = options.type;
     next.options = options;
+    if (options.initializer.kind == InitializerKind::uniform_fan_in) {
+      next.options.initializer.kind = initializer_;
+    }
     const std::size_t index = plan_.layers.size();
     next.name = options.name.empty() ? std::string(layer_type_name(options.type)) +
                                            std::to_string(index + 1)
@@ -84,12 +91,12 @@ class Planner {
     if (inputs.empty()) {
       inputs.push_back(before);
     }
-    const std::size_t wanted = layer.type == LayerType::add ? 2 : 1;
+    const InputCount wanted = input_count(layer.type);
     CROSSBOW_VALIDATE(
-        inputs.size() == wanted,
+        inputs.size() >= wanted.least && inputs.size() <= wanted.most,
         ExitCode::usage,
         {"a layer of type " + std::string(layer_type_name(layer.type)) + " takes " +
-             std::to_string(wanted) + " input" + (wanted > 1 ? "s" : "") + " but has " +
+             wanted.text() + " input" + (wanted.most > 1 ? "s" : "") + " but has " +
              std::to_string(inputs.size()),
          "",
          place(layer),
@@ -125,9 +132,27 @@ class Planner {
                            "Give both the same height, width and channels"});
         return layer.in;
       }
+      case LayerType::concat:
+        return concat_shape(layer);
       default:
         return layer.in;
     }
+  }
+
+  ImageShape concat_shape(LayerPlan& layer) const {
+    ImageShape out{layer.in.h, layer.in.w, 0};
+    for (const int input : layer.inputs) {
+      const ImageShape part = shape_of(input);
+      CROSSBOW_VALIDATE(part.h == out.h && part.w == out.w,
+                        ExitCode::usage,
+                        {"the inputs of a concatenation differ in height or width",
+                         describe(layer.in) + " and " + describe(part),
+                         place(layer),
+                         "Give all the same height and width"});
+      layer.input_channels.push_back(part.c);
+      out.c += part.c;
+    }
+    return out;
   }
 
   static void check_window(const LayerPlan& layer,
@@ -146,10 +171,18 @@ class Planner {
   static ImageShape convolution_shape(LayerPlan& layer) {
     LayerOptions& o = layer.options;
     o.stride = std::max(o.stride, 1);
-    const std::int64_t padding = o.padding_same ? o.kernel - 1 : 2 * o.padding;
-    check_window(layer, o.kernel, padding);
-    return {(layer.in.h + padding - o.kernel) / o.stride + 1,
-            (layer.in.w + padding - o.kernel) / o.stride + 1,
+    CROSSBOW_VALIDATE(layer.in.c % o.groups == 0 && o.filters % o.groups == 0,
+                      ExitCode::usage,
+                      {std::to_string(o.groups) + " groups do not divide the channels",
+                       std::to_string(layer.in.c) + " come in, " +
+                           std::to_string(o.filters) + " filters go out",
+                       place(layer),
+                       "Use groups that divide both"});
+    const std::int64_t window = std::int64_t{o.kernel - 1} * o.dilation + 1;
+    const std::int64_t padding = o.padding_same ? window - 1 : 2 * o.padding;
+    check_window(layer, window, padding);
+    return {(layer.in.h + padding - window) / o.stride + 1,
+            (layer.in.w + padding - window) / o.stride + 1,
             o.filters};
   }
 
@@ -171,32 +204,28 @@ class Planner {
   static ImageShape pool_shape(LayerPlan& layer) {
     LayerOptions& o = layer.options;
     o.stride = o.stride == 0 ? o.size : o.stride;
-    check_window(layer, o.size, 0);
+    check_window(layer, o.size, 2 * std::int64_t{o.padding});
     CROSSBOW_VALIDATE(o.type != LayerType::max_pool || o.size <= largest_max_pool,
                       ExitCode::usage,
                       {"a max_pool of size " + std::to_string(o.size) + " is too large",
                        "the largest has size " + std::to_string(largest_max_pool),
                        place(layer),
                        "Use a smaller size with a stride, two layers, or average_pool"});
-    return {(layer.in.h - o.size) / o.stride + 1,
-            (layer.in.w - o.size) / o.stride + 1,
-            layer.in.c};
-  }
-
-  std::vector<int> consumers() const {
-    std::vector<int> count(plan_.layers.size(), 0);
-    for (const LayerPlan& layer : plan_.layers) {
-      for (const int input : layer.inputs) {
-        if (input != network_input) {
-          ++count[static_cast<std::size_t>(input)];
-        }
-      }
-    }
-    return count;
+    CROSSBOW_VALIDATE(o.padding <= o.size / 2,
+                      ExitCode::usage,
+                      {"a padding of " + std::to_string(o.padding) +
+                           " pixels is more than half of the window",
+                       "which has size " + std::to_string(o.size),
+                       place(layer),
+                       "Use at most half of the size"});
+    Pool2dShape pool{1, layer.in.h, layer.in.w, layer.in.c, o.size, o.stride};
+    pool.padding = o.padding;
+    pool.ceil = o.ceil;
+    return {pool.out_h(), pool.out_w(), layer.in.c};
   }
 
   void check_use() const {
-    const std::vector<int> count = consumers();
+    const std::vector<int> count = consumers(plan_);
     for (std::size_t i = 0; i + 1 < plan_.layers.size(); ++i) {
       CROSSBOW_VALIDATE(count[i] > 0,
                         ExitCode::usage,
@@ -218,62 +247,10 @@ class Planner {
                            std::to_string(classes_) + " units"});
   }
 
-  /// ReLU behind a convolution or linear layer becomes that layer's epilogue; ReLU before
-  /// a max pooling (they commute) or behind it becomes the pooling's.
-  void fuse_relus() {
-    for (std::size_t i = 0; i < plan_.layers.size(); ++i) {
-      if (plan_.layers[i].type != LayerType::relu ||
-          plan_.layers[i].inputs[0] == network_input) {
-        continue;
-      }
-      const std::vector<int> count = consumers();
-      const int before = plan_.layers[i].inputs[0];
-      LayerPlan* pool = only_consumer(i, LayerType::max_pool, count);
-      LayerPlan& producer = plan_.layers[static_cast<std::size_t>(before)];
-      const bool alone = count[static_cast<std::size_t>(before)] == 1 && !producer.relu;
-      if (pool != nullptr && !pool->relu) {
-        pool->relu = true;
-      } else if (alone && (producer.type == LayerType::convolution ||
-                           producer.type == LayerType::linear ||
-                           producer.type == LayerType::max_pool)) {
-        producer.relu = true;
-      } else {
-        continue;
-      }
-      remove(i);
-      --i;
-    }
-  }
-
-  LayerPlan* only_consumer(std::size_t index,
-                           LayerType type,
-                           const std::vector<int>& count) {
-    if (count[index] != 1) {
-      return nullptr;
-    }
-    for (LayerPlan& layer : plan_.layers) {
-      if (layer.type == type && layer.inputs[0] == static_cast<int>(index)) {
-        return &layer;
-      }
-    }
-    return nullptr;
-  }
-
-  /// Take a one-input layer out; what used it uses its input.
-  void remove(std::size_t index) {
-    const int removed = static_cast<int>(index);
-    const int replacement = plan_.layers[index].inputs[0];
-    for (LayerPlan& layer : plan_.layers) {
-      for (int& input : layer.inputs) {
-        input = input == removed ? replacement : input - (input > removed ? 1 : 0);
-      }
-    }
-    plan_.layers.erase(plan_.layers.begin() + removed);
-  }
-
   NetworkPlan plan_;
   std::map<std::string, int> indices_;
   std::int64_t classes_;
+  InitializerKind initializer_ = InitializerKind::uniform_fan_in;  // where not given
 };
 
 }  // namespace
@@ -282,7 +259,8 @@ double forward_flops(const LayerPlan& layer) {
   if (layer.type == LayerType::convolution) {
     const double window =
         static_cast<double>(layer.options.kernel) * layer.options.kernel;
-    return 2.0 * static_cast<double>(layer.out.size() * layer.in.c) * window;
+    const std::int64_t channels = layer.in.c / layer.options.groups;
+    return 2.0 * static_cast<double>(layer.out.size() * channels) * window;
   }
   if (layer.type == LayerType::linear) {
     return 2.0 * static_cast<double>(layer.out.c * layer.in.size());
@@ -310,7 +288,7 @@ NetworkTensors tensors_of(const NetworkPlan& plan) {
   for (const LayerPlan& layer : plan.layers) {
     const std::int64_t kernel = layer.options.kernel;
     if (layer.type == LayerType::convolution) {
-      add(layer, {layer.out.c, layer.in.c, kernel, kernel});
+      add(layer, {layer.out.c, layer.in.c / layer.options.groups, kernel, kernel});
     } else if (layer.type == LayerType::linear) {
       add(layer, {layer.out.c, layer.in.size()});
     } else if (layer.type == LayerType::batch_norm) {
@@ -321,6 +299,18 @@ NetworkTensors tensors_of(const NetworkPlan& plan) {
     }
   }
   return tensors;
+}
+
+std::vector<int> consumers(const NetworkPlan& plan) {
+  std::vector<int> count(plan.layers.size(), 0);
+  for (const LayerPlan& layer : plan.layers) {
+    for (const int input : layer.inputs) {
+      if (input != network_input) {
+        ++count[static_cast<std::size_t>(input)];
+      }
+    }
+  }
+  return count;
 }
 
 std::int64_t parameter_count(const NetworkPlan& plan) {

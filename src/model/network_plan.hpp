@@ -25,6 +25,7 @@ struct LayerPlan {
   std::string name;
   std::vector<int> inputs;  // indices into NetworkPlan::layers, or network_input
   ImageShape in, out;       // of the first input and of the output
+  std::vector<std::int64_t> input_channels;  // concat: of each input
   LayerOptions options;
   bool relu = false;  // a ReLU that follows is computed inside this layer
 };
@@ -39,8 +40,7 @@ struct NetworkPlan {
 };
 
 /// Resolve names, inputs and shapes and check them, throwing Error(usage) that names the
-/// layer; then fuse each ReLU into the convolution, linear layer or max pooling that it
-/// follows (or that alone follows it), which changes no value.
+/// layer; then fuse ReLUs (model/layer_fusion.hpp).
 NetworkPlan plan_network(const ModelOptions& options,
                          const ImageShape& input,
                          std::int64_t classes);
@@ -66,6 +66,9 @@ struct NetworkTensors {
   std::vector<NamedShape> statistics;  // running ones of batch norm
 };
 NetworkTensors tensors_of(const NetworkPlan& plan);
+
+/// How often each layer's output is an input.
+std::vector<int> consumers(const NetworkPlan& plan);
 
 /// Trainable numbers of a network.
 std::int64_t parameter_count(const NetworkPlan& plan);

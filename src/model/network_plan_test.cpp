@@ -111,6 +111,56 @@ TEST(NetworkPlan, shapes_follow_from_windows_strides_and_padding) {
   }
 }
 
+TEST(NetworkPlan, shapes_with_padded_pools_groups_dilation_and_concatenation) {
+  LayerOptions grouped = convolution("grouped", 6, 3);
+  grouped.groups = 2;
+  LayerOptions dilated = convolution("dilated", 4, 3);
+  dilated.dilation = 3;  // a window of 7, that keeps the image's size
+  LayerOptions padded = pool(LayerType::max_pool, 3, "padded");
+  padded.stride = 2;
+  padded.padding = 1;
+  LayerOptions up = pool(LayerType::average_pool, 2, "up");
+  up.ceil = true;
+  const NetworkPlan plan =
+      plan_network(model_of({grouped,
+                             dilated,
+                             layer(LayerType::concat, "both", {"grouped", "dilated"}),
+                             padded,
+                             pool(LayerType::lrn, 5, "lrn"),
+                             up,
+                             linear("fc", 3)}),
+                   {13, 12, 2},
+                   3);
+  const std::vector<ImageShape> shapes = {{13, 12, 6},
+                                          {13, 12, 4},
+                                          {13, 12, 10},
+                                          {7, 6, 10},
+                                          {7, 6, 10},
+                                          {4, 3, 10},
+                                          {1, 1, 3}};
+  ASSERT_EQ(plan.layers.size(), shapes.size());
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    EXPECT_EQ(plan.layers[i].out, shapes[i]) << plan.layers[i].name;
+  }
+  EXPECT_EQ(tensors_of(plan).parameters[0].shape,
+            (std::vector<std::int64_t>{6, 1, 3, 3}));
+  // Two per product: forward and of the weights; of the images none is wanted.
+  const double of_grouped = 2 * 2.0 * 13 * 12 * 6 * 1 * 9;
+  const double of_dilated = 3 * 2.0 * 13 * 12 * 4 * 6 * 9;
+  EXPECT_DOUBLE_EQ(training_flops(plan), of_grouped + of_dilated + 3 * 2.0 * 3 * 120);
+}
+
+TEST(NetworkPlan, a_named_network_has_the_initializer_of_the_model) {
+  ModelOptions options;
+  options.initializer = InitializerKind::he;
+  for (const LayerPlan& layer : plan_network(options, {28, 28, 1}, 10).layers) {
+    EXPECT_EQ(layer.options.initializer.kind, InitializerKind::he);
+  }
+  options.layers = {linear("fc", 10)};
+  EXPECT_EQ(plan_network(options, {28, 28, 1}, 10).layers[0].options.initializer,
+            Initializer());
+}
+
 TEST(NetworkPlan, inputs_are_the_layer_before_or_by_name) {
   const NetworkPlan plan =
       plan_network(model_of({convolution("a", 4, 3),
@@ -168,20 +218,33 @@ TEST(NetworkPlan, relu_stays_where_the_value_before_it_is_used_too) {
   EXPECT_EQ(relu_layers(plan), 1);
 }
 
+TEST(NetworkPlan, relu_goes_into_batch_norm_and_sums) {
+  const NetworkPlan plan =
+      plan_network(model_of({convolution("conv", 2, 3),
+                             layer(LayerType::batch_norm, "bn"),
+                             layer(LayerType::relu, "of_bn"),
+                             layer(LayerType::add, "sum", {"of_bn", "input"}),
+                             layer(LayerType::relu, "of_sum"),
+                             linear("fc", 3)}),
+                   {6, 6, 2},
+                   3);
+  EXPECT_EQ(names_of(plan), (Names{"conv", "bn", "sum", "fc"}));
+  EXPECT_TRUE(plan.layers[1].relu && plan.layers[2].relu);
+  EXPECT_EQ(plan.layers[2].inputs, (std::vector<int>{1, network_input}));
+}
+
 TEST(NetworkPlan, relu_stays_where_nothing_can_take_it) {
   const NetworkPlan plan =
       plan_network(model_of({layer(LayerType::relu, "of_images"),
-                             layer(LayerType::batch_norm, "bn"),
-                             layer(LayerType::relu, "of_bn"),
-                             layer(LayerType::add, "sum", {"of_images", "of_bn"}),
-                             layer(LayerType::relu, "of_sum"),
+                             layer(LayerType::tanh, "t"),
+                             layer(LayerType::relu, "of_tanh"),
                              pool(LayerType::average_pool, 2, "mean"),
                              layer(LayerType::relu, "of_mean"),
                              linear("fc", 3)}),
                    {6, 6, 2},
                    3);
   EXPECT_EQ(fused_relus(plan), 0);
-  EXPECT_EQ(relu_layers(plan), 4);
+  EXPECT_EQ(relu_layers(plan), 3);
 }
 
 // ---- Errors: one sentence that names layer, place, values and what to do
@@ -213,6 +276,51 @@ TEST(NetworkPlan, shapes_differ_in_a_sum) {
   EXPECT_THAT(message, HasSubstr("6x6x4"));
   EXPECT_THAT(message, HasSubstr("6x6x5"));
   EXPECT_THAT(message, HasSubstr("layer sum"));
+}
+
+TEST(NetworkPlan, sizes_differ_in_a_concatenation) {
+  LayerOptions valid = convolution("b", 5, 3, {"input"});
+  valid.padding_same = false;
+  const std::string message = plan_error({convolution("a", 4, 3),
+                                          valid,
+                                          layer(LayerType::concat, "joined", {"a", "b"}),
+                                          linear("fc", 3)});
+  EXPECT_THAT(message, HasSubstr("6x6x4 and 4x4x5"));
+  EXPECT_THAT(message, HasSubstr("layer joined"));
+  EXPECT_THAT(plan_error({convolution("a", 4, 3),
+                          layer(LayerType::concat, "joined", {"a"}),
+                          linear("fc", 3)}),
+              HasSubstr("takes at least 2 inputs but has 1"));
+}
+
+TEST(NetworkPlan, groups_divide_channels_and_filters) {
+  LayerOptions grouped = convolution("conv", 4, 3);  // of two channels
+  grouped.groups = 2;
+  EXPECT_EQ(plan_error({grouped, linear("fc", 3)}), "no error");
+  grouped.filters = 5;
+  EXPECT_THAT(plan_error({grouped, linear("fc", 3)}),
+              HasSubstr("2 groups do not divide the channels (2 come in, 5 filters go "
+                        "out, layer conv)"));
+  grouped.filters = 4;
+  grouped.groups = 4;
+  EXPECT_THAT(plan_error({grouped, linear("fc", 3)}), HasSubstr("4 groups"));
+}
+
+TEST(NetworkPlan, padding_of_a_pool_is_at_most_half_of_it) {
+  for (const LayerType type : {LayerType::max_pool, LayerType::average_pool}) {
+    LayerOptions padded = pool(type, 3, "pool");
+    padded.padding = 1;
+    EXPECT_EQ(plan_error({padded, linear("fc", 3)}), "no error");
+    padded.padding = 2;
+    EXPECT_THAT(plan_error({padded, linear("fc", 3)}), HasSubstr("layer pool"));
+  }
+}
+
+TEST(NetworkPlan, a_dilated_window_does_not_fit) {
+  LayerOptions dilated = convolution("conv", 4, 3);
+  dilated.padding_same = false;
+  dilated.dilation = 3;
+  EXPECT_THAT(plan_error({dilated, linear("fc", 3)}), HasSubstr("a window of 7 pixels"));
 }
 
 TEST(NetworkPlan, a_sum_takes_two_inputs_and_others_one) {

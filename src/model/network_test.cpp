@@ -103,6 +103,76 @@ TEST(Network, fused_relus_change_no_value) {
   }
 }
 
+/// Residual blocks; a dropout of nothing before each ReLU keeps it from being fused.
+std::vector<LayerOptions> residual(bool fused) {
+  std::vector<LayerOptions> layers;
+  const auto relu = [&](const std::string& name) {
+    if (!fused) {
+      layers.push_back(dropout("before_" + name, 0));
+    }
+    layers.push_back(layer(LayerType::relu, name));
+  };
+  layers = {convolution("conv1", 5, 3), layer(LayerType::batch_norm, "bn1")};
+  relu("r1");
+  for (const std::string block : {"a", "b"}) {
+    const std::string before = block == "a" ? "r1" : "ra";
+    layers.push_back(convolution("conv1" + block, 5, 3, {before}));
+    layers.push_back(layer(LayerType::batch_norm, "bn1" + block));
+    relu("r1" + block);
+    layers.push_back(convolution("conv2" + block, 5, 3));
+    layers.push_back(layer(LayerType::batch_norm, "bn2" + block));
+    layers.push_back(layer(LayerType::add, "sum" + block, {"bn2" + block, before}));
+    relu("r" + block);
+  }
+  layers.push_back(layer(LayerType::global_average_pool));
+  layers.push_back(linear("fc", 3));
+  return layers;
+}
+
+TEST(Network, relus_inside_batch_norm_and_sums_change_no_value) {
+  const NetworkPlan fused = plan_network(model_of(residual(true)), images, 3);
+  const NetworkPlan plain = plan_network(model_of(residual(false)), images, 3);
+  ASSERT_EQ(fused.layers.size() + 10, plain.layers.size());
+  for (const auto& [kernels, name] : kernel_sets) {
+    SCOPED_TRACE(name);
+    NetworkAtWork<> with(fused, options_of(7, kernels));
+    NetworkAtWork<> without(plain, options_of(7, kernels));
+    expect_same_bits(with.losses(), without.losses(), "losses");
+    const NamedTensors a = with.gradients(), b = without.gradients();
+    ASSERT_EQ(a.size(), b.size());
+    for (const auto& [tensor_name, tensor] : a) {
+      EXPECT_EQ(tensor.values, b.at(tensor_name).values) << tensor_name;
+    }
+  }
+}
+
+/// What has come later, in one network.
+std::vector<LayerOptions> more_of_everything() {
+  LayerOptions grouped = convolution("grouped", 6, 3);
+  grouped.groups = 2;
+  LayerOptions depthwise = convolution("depthwise", 6, 3);
+  depthwise.groups = 6;
+  depthwise.dilation = 2;
+  LayerOptions padded = pool(LayerType::max_pool, 3, "padded");
+  padded.stride = 2;
+  padded.padding = 1;
+  LayerOptions mean = pool(LayerType::average_pool, 3, "mean");
+  mean.stride = 2;
+  mean.padding = 1;
+  mean.ceil = true;
+  LayerOptions lrn = pool(LayerType::lrn, 5, "lrn");
+  lrn.alpha = 0.5;
+  return {grouped,
+          layer(LayerType::leaky_relu, "leaky"),
+          depthwise,
+          lrn,
+          layer(LayerType::concat, "both", {"lrn", "leaky", "input"}),
+          padded,
+          layer(LayerType::sigmoid, "sigmoid"),
+          mean,
+          linear("fc", 3)};
+}
+
 std::vector<LayerOptions> everything() {
   return {convolution("conv1", 5, 3),
           layer(LayerType::batch_norm, "bn"),
@@ -118,8 +188,8 @@ std::vector<LayerOptions> everything() {
 
 // Different implementations of one definition: each float sum of at most 576 products has
 // a relative error of some 1e-6.
-TEST(Network, all_kernel_sets_compute_the_same) {
-  const NetworkPlan plan = plan_network(model_of(everything()), images, 3);
+void expect_the_same_by_all_kernel_sets(const std::vector<LayerOptions>& layers) {
+  const NetworkPlan plan = plan_network(model_of(layers), images, 3);
   NetworkAtWork<> truth(plan, options_of(6, KernelSet::reference));
   const std::vector<float> losses = truth.losses();
   const NamedTensors gradients = truth.gradients();
@@ -135,6 +205,11 @@ TEST(Network, all_kernel_sets_compute_the_same) {
       expect_close(tensor.values, to_double(gradients.at(name).values), 1e-5, name);
     }
   }
+}
+
+TEST(Network, all_kernel_sets_compute_the_same) {
+  expect_the_same_by_all_kernel_sets(everything());
+  expect_the_same_by_all_kernel_sets(more_of_everything());
 }
 
 TEST(Network, is_bitwise_repeatable) {
@@ -248,6 +323,30 @@ const std::vector<std::pair<std::string, std::vector<LayerOptions>>> ways = {
       layer(LayerType::global_average_pool),
       linear("fc", 3)}}};
 
+Array<Kokkos::Serial> packed_weights(const NetworkAtWork<>& work) {
+  std::vector<float> vector(static_cast<std::size_t>(work.network.parameters().size()));
+  work.network.parameters().pack(work.weights, "", vector);
+  return {work.exec, vector};
+}
+
+// The smoothed loss is for training; a test tells the plain one.
+TEST(Network, inference_smooths_no_labels) {
+  const NetworkPlan plan = plan_network(model_of({linear("fc", 3)}), images, 3);
+  NetworkOptions options = options_of(4, KernelSet::kokkos);
+  NetworkAtWork<> plain(plan, options);
+  options.label_smoothing = 0.3;
+  NetworkAtWork<> smoothed(plan, options);
+  EXPECT_NE(smoothed.losses(), plain.losses());
+  options.inference = true;
+  options.imposed = &plain.network.parameters();
+  Network<Kokkos::Serial> testing_network(plain.exec, plan, options);
+  const Array<Kokkos::Serial> weights = packed_weights(plain);
+  testing_network.bind(weights.span(), {}, {});
+  const auto losses = testing_network.forward(plain.exec, plain.batch(), false).losses;
+  EXPECT_EQ(std::vector<float>(losses.data(), losses.data() + losses.extent(0)),
+            plain.losses());
+}
+
 // As in PyTorch: neither a ReLU nor a maximum makes a number of what is none.
 TEST(Network, a_nan_stays_visible) {
   for (const auto& [kernels, name] : kernel_sets) {
@@ -283,12 +382,6 @@ std::vector<float> inference_logits(const NetworkPlan& plan,
   network.forward(exec, samples.batch(), false, &output);
   output.logits.resize(count);
   return output.logits;
-}
-
-Array<Kokkos::Serial> packed_weights(const NetworkAtWork<>& work) {
-  std::vector<float> vector(static_cast<std::size_t>(work.network.parameters().size()));
-  work.network.parameters().pack(work.weights, "", vector);
-  return {work.exec, vector};
 }
 
 TEST(Network, inference_with_an_imposed_layout_gives_the_same_logits) {

@@ -16,9 +16,11 @@ std::int64_t ParameterSlot::elements() const {
 
 std::size_t ParameterLayout::add(std::string name,
                                  std::vector<std::int64_t> shape,
-                                 std::shared_ptr<const WeightLayout> layout) {
+                                 std::shared_ptr<const WeightLayout> layout,
+                                 const Initializer& initializer) {
   const std::int64_t size = layout->size();
-  slots_.push_back({std::move(name), std::move(shape), size_, size, std::move(layout)});
+  slots_.push_back(
+      {std::move(name), std::move(shape), size_, size, std::move(layout), initializer});
   size_ += (size + parameter_alignment - 1) / parameter_alignment * parameter_alignment;
   return slots_.size() - 1;
 }

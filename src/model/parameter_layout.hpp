@@ -12,6 +12,8 @@
 
 #include "kernels/weight_layout.hpp"
 
+#include "model/model_options.hpp"
+
 namespace crossbow {
 
 /// A tensor in exchange layout: convolution [out, in, height, width], linear [out, in].
@@ -27,6 +29,7 @@ struct ParameterSlot {
   std::int64_t offset = 0;  // in elements, a multiple of parameter_alignment
   std::int64_t size = 0;    // elements in memory, the layout's padding included
   std::shared_ptr<const WeightLayout> layout;
+  Initializer initializer;  // what it starts from, see initial_weights()
 
   std::int64_t elements() const;  // without padding
 };
@@ -38,7 +41,8 @@ class ParameterLayout {
   /// Append a tensor; returns its index.
   std::size_t add(std::string name,
                   std::vector<std::int64_t> shape,
-                  std::shared_ptr<const WeightLayout> layout);
+                  std::shared_ptr<const WeightLayout> layout,
+                  const Initializer& initializer = {});
 
   const std::vector<ParameterSlot>& slots() const { return slots_; }
   std::int64_t size() const { return size_; }  // elements, padding included

@@ -46,6 +46,7 @@ NetworkOptions network_options(const TrainerOptions& o) {
   network.batch = o.training.batch;
   network.kernels = o.kernels;
   network.seed = o.seed;
+  network.label_smoothing = o.training.label_smoothing;
   return network;
 }
 

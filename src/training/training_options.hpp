@@ -48,6 +48,7 @@ struct TrainingOptions {
   double epochs = 1;      // fractions allowed
   double test_every = 1;  // [epochs]; 0: only at the end
   std::optional<double> target_accuracy;
+  double label_smoothing = 0;  // share of the target that all classes get
 
   bool operator==(const TrainingOptions&) const = default;
 };

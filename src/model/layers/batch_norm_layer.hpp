@@ -16,8 +16,12 @@ class BatchNormLayer final : public Layer<Exec> {
   BatchNormLayer(const Exec& exec,
                  std::string name,
                  const BatchNormShape& shape,
+                 double initial_scale,
                  bool inference)
-      : name_(std::move(name)), shape_(shape), inference_(inference) {
+      : name_(std::move(name)),
+        shape_(shape),
+        initial_scale_(initial_scale),
+        inference_(inference) {
     const auto c = static_cast<std::size_t>(shape.c);
     mean_ = make_buffer(exec, "crossbow::batch_norm::mean", c);
     inverse_std_ = make_buffer(exec, "crossbow::batch_norm::inverse_std", c);
@@ -25,7 +29,10 @@ class BatchNormLayer final : public Layer<Exec> {
 
   void declare(ParameterLayout& parameters, ParameterLayout& statistics) override {
     const auto layout = identity_layout(shape_.c);
-    scale_.declare(parameters, name_ + ".scale", {shape_.c}, layout);
+    Initializer scale;
+    scale.kind = InitializerKind::constant;
+    scale.value = initial_scale_;
+    scale_.declare(parameters, name_ + ".scale", {shape_.c}, layout, scale);
     shift_.declare(parameters, name_ + ".shift", {shape_.c}, layout);
     running_mean_.declare(statistics, name_ + ".running_mean", {shape_.c}, layout);
     running_variance_.declare(
@@ -70,6 +77,7 @@ class BatchNormLayer final : public Layer<Exec> {
 
   std::string name_;
   BatchNormShape shape_;
+  double initial_scale_;
   bool inference_;
   Buffer<Exec> mean_, inverse_std_;
   BoundTensor<Exec> scale_, shift_, running_mean_, running_variance_;

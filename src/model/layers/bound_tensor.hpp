@@ -27,9 +27,10 @@ class BoundTensor {
   void declare(ParameterLayout& parameters,
                std::string name,
                std::vector<std::int64_t> shape,
-               std::shared_ptr<const WeightLayout> layout) {
+               std::shared_ptr<const WeightLayout> layout,
+               const Initializer& initializer = {}) {
     const ParameterSlot& slot = parameters.slots()[parameters.add(
-        std::move(name), std::move(shape), std::move(layout))];
+        std::move(name), std::move(shape), std::move(layout), initializer)];
     offset_ = slot.offset;
     size_ = slot.size;
   }

@@ -13,26 +13,33 @@
 
 namespace crossbow {
 
+/// The tensors of a weighted layer.
+struct WeightedTensors {
+  std::string layer;
+  std::vector<std::int64_t> weight_shape;
+  bool bias = true;
+  Initializer initializer;
+};
+
 template <class Exec>
 class WeightedLayer final : public Layer<Exec> {
  public:
   WeightedLayer(std::unique_ptr<WeightedOperation<Exec>> operation,
-                std::string name,
-                std::vector<std::int64_t> weight_shape,
-                bool bias,
+                WeightedTensors tensors,
                 bool relu)
-      : operation_(std::move(operation)),
-        name_(std::move(name)),
-        weight_shape_(std::move(weight_shape)),
-        has_bias_(bias),
-        relu_(relu) {}
+      : operation_(std::move(operation)), tensors_(std::move(tensors)), relu_(relu) {}
 
   void declare(ParameterLayout& parameters, ParameterLayout&) override {
-    weight_.declare(
-        parameters, name_ + ".weight", weight_shape_, operation_->weight_layout());
-    if (has_bias_) {
-      const std::int64_t units = weight_shape_[0];
-      bias_.declare(parameters, name_ + ".bias", {units}, identity_layout(units));
+    const WeightedTensors& t = tensors_;
+    weight_.declare(parameters,
+                    t.layer + ".weight",
+                    t.weight_shape,
+                    operation_->weight_layout(),
+                    t.initializer);
+    if (t.bias) {
+      const std::int64_t units = t.weight_shape[0];
+      bias_.declare(
+          parameters, t.layer + ".bias", {units}, identity_layout(units), t.initializer);
     }
   }
 
@@ -62,9 +69,8 @@ class WeightedLayer final : public Layer<Exec> {
 
  private:
   std::unique_ptr<WeightedOperation<Exec>> operation_;
-  std::string name_;
-  std::vector<std::int64_t> weight_shape_;
-  bool has_bias_, relu_;
+  WeightedTensors tensors_;
+  bool relu_;
   BoundTensor<Exec> weight_, bias_;
 };
 
