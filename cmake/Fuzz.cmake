@@ -25,6 +25,8 @@ set_source_files_properties(io/input_deck.cpp io/deck_checker.cpp PROPERTIES COM
 
 crossbow_fuzz(src/config/run_config_fuzz.cpp LINK crossbow_config)
 crossbow_fuzz(io/importers/idx_fuzz.cpp LINK crossbow_io)
+crossbow_fuzz(io/importers/cifar_fuzz.cpp LINK crossbow_io)
+crossbow_fuzz(io/image_codec_fuzz.cpp LINK crossbow_io)
 crossbow_fuzz(io/checkpoint_file_fuzz.cpp io/leaks_of_hdf5_test.cpp LINK crossbow_io)
 crossbow_fuzz(io/dataset_file_fuzz.cpp io/leaks_of_hdf5_test.cpp LINK crossbow_io)
 crossbow_fuzz(io/npy_array_fuzz.cpp LINK crossbow_io)

@@ -9,7 +9,9 @@
 
 #include "base/error.hpp"
 
-#include "io/file_digest.hpp"
+#include "io/file_tree.hpp"
+#include "io/importers/idx.hpp"
+#include "io/importers/importer.hpp"
 
 namespace crossbow {
 namespace {
@@ -49,17 +51,48 @@ bool exists(const std::string& path) {
   return fs::exists(path, failed);
 }
 
+// What a folder has to load: one file for each split, files that an importer takes, or an
+// archive of them.
+std::optional<std::string> find_in_folder(const std::string& folder, Split split) {
+  const std::string file = (fs::path(folder) / (to_string(split) + ".h5")).string();
+  if (exists(file)) {
+    return file;
+  }
+  if (importer_for(folder) != nullptr) {
+    return folder;
+  }
+  std::vector<std::string> archives;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    if (has_archive_name(entry.path().string())) {
+      archives.push_back(entry.path().string());
+    }
+  }
+  std::sort(archives.begin(), archives.end());
+  const auto found = std::find_if(archives.begin(), archives.end(), [](const auto& path) {
+    return importer_for(path) != nullptr;
+  });
+  return found == archives.end() ? std::nullopt : std::optional(*found);
+}
+
 // A place holds folders named like data sets, or (--data-path, CROSSBOW_DATA) is such a
 // folder.
-std::optional<std::string> find_in(const std::string& place, const std::string& name) {
+std::optional<std::string> find_in(const std::string& place,
+                                   const std::string& name,
+                                   Split split) {
   const fs::path folder(place);
   const fs::path last =
       folder.has_filename() ? folder.filename() : folder.parent_path().filename();
-  if (const std::string inside = (folder / name).string();
-      is_idx_folder(inside) || (name.ends_with(".h5") && exists(inside))) {
+  const std::string inside = (folder / name).string();
+  if (name.ends_with(".h5") && exists(inside)) {
     return inside;
   }
-  return last == name && is_idx_folder(place) ? std::optional(place) : std::nullopt;
+  if (is_folder(inside)) {
+    if (auto found = find_in_folder(inside, split)) {
+      return found;
+    }
+  }
+  return last == name && is_folder(place) ? find_in_folder(place, split) : std::nullopt;
 }
 
 std::string remedy_for(const std::string& name) {
@@ -67,10 +100,10 @@ std::string remedy_for(const std::string& name) {
   if (name == "fashion-mnist") {
     return "Install Debian's package dataset-fashion-mnist" + or_path;
   }
-  if (name == "mnist") {
-    return "Run scripts/get_data mnist" + or_path;
+  if (name == "mnist" || name == "cifar10") {
+    return "Run scripts/get_data " + name + or_path;
   }
-  return "Give the path of an .h5 file or of a folder of IDX files," + or_path;
+  return "Give the path of an .h5 file or of what `crossbow import` takes," + or_path;
 }
 
 [[noreturn]] void fail_not_found(const std::string& name,
@@ -86,23 +119,24 @@ std::string remedy_for(const std::string& name) {
                         .remedy = remedy_for(name)});
 }
 
-// A path is taken as it is; a bare name is looked for, then taken as a path.
-std::string locate(const std::string& name, const DataSearch& search) {
+// A path is taken as it is, or of a folder what it has; a bare name is looked for, then
+// taken as a path.
+std::string locate(const std::string& name, Split split, const DataSearch& search) {
   const bool is_path = name.find('/') != std::string::npos;
-  if (is_path || (name.ends_with(".h5") && exists(name))) {
-    return name;
-  }
-  std::vector<std::string> places = search_places(search);
-  for (const std::string& place : places) {
-    if (const auto found = find_in(place, name)) {
-      return *found;
+  const bool is_file = exists(name) && !is_folder(name);
+  if (!is_path && !is_file) {
+    std::vector<std::string> places = search_places(search);
+    for (const std::string& place : places) {
+      if (const auto found = find_in(place, name, split)) {
+        return *found;
+      }
+    }
+    if (!exists(name)) {
+      places.emplace_back("the working directory");
+      fail_not_found(name, places);
     }
   }
-  if (exists(name)) {
-    return name;
-  }
-  places.emplace_back("the working directory");
-  fail_not_found(name, places);
+  return is_folder(name) ? find_in_folder(name, split).value_or(name) : name;
 }
 
 std::optional<Dataset> read_cached(const std::string& file,
@@ -138,23 +172,35 @@ void keep_in_cache(const std::string& file, const Dataset& data, const Notice& n
   }
 }
 
-Dataset load_idx(const std::string& folder, Split split, const Notice& notice) {
+Dataset load_imported(const std::string& source,
+                      const Importer& importer,
+                      Split split,
+                      const Notice& notice) {
+  const ImportOptions options{.split = split, .progress = {}};
   const std::string cache = cache_folder();
   if (cache.empty()) {
     say(notice,
-        "the import of " + folder + " is not kept for the next run: no HOME is set");
-    return import_idx(folder, split);
+        "the import of " + source + " is not kept for the next run: no HOME is set");
+    return importer.import(source, options).data;
   }
-  const IdxPair pair = find_idx_pair(folder, split);
-  const std::string digest = sha256_of_files({pair.images, pair.labels});
-  if (auto cached =
-          read_cached((fs::path(cache) / (digest + ".h5")).string(), digest, notice)) {
-    cached->source = pair.images + " and " + pair.labels;
+  const auto file_of = [&](const std::string& digest) {
+    const std::string name = digest + "-" + importer.name + "-" + to_string(split);
+    return (fs::path(cache) / (name + ".h5")).string();
+  };
+  const SourceIdentity identity = importer.identify(source, split);
+  if (auto cached = read_cached(file_of(identity.digest), identity.digest, notice)) {
+    cached->source = identity.text;
     return *std::move(cached);
   }
-  Dataset data = import_idx(folder, split);
-  keep_in_cache((fs::path(cache) / (data.digest + ".h5")).string(), data, notice);
+  Dataset data = importer.import(source, options).data;
+  keep_in_cache(file_of(data.digest), data, notice);
   return data;
+}
+
+// A folder without anything in it, or a file that nobody knows: each kind has a complaint
+// of its own.
+Dataset load_unknown(const std::string& path, Split split) {
+  return is_folder(path) ? import_idx(path, split) : read_dataset(path);
 }
 
 }  // namespace
@@ -205,8 +251,10 @@ Dataset load_data(const std::string& name_or_path,
                      .why = "",
                      .where = "",
                      .remedy = "Give data." + to_string(split)});
-  const std::string found = locate(name_or_path, search);
-  Dataset data = is_folder(found) ? load_idx(found, split, notice) : read_dataset(found);
+  const std::string found = locate(name_or_path, split, search);
+  const Importer* importer = found.ends_with(".h5") ? nullptr : importer_for(found);
+  Dataset data = importer == nullptr ? load_unknown(found, split)
+                                     : load_imported(found, *importer, split, notice);
   data.place = found;  // not the cache's file
   return data;
 }

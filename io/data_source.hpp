@@ -1,8 +1,9 @@
 #pragma once
-// Finds the data that a deck names and loads it: an HDF5 data set, a folder of IDX files,
-// or the name of one, looked for in a list of places. Reading IDX files happens once: the
-// result is kept as HDF5 in a cache, under the digest of the files' bytes, so that it is
-// never stale.
+// Finds the data that a deck names and loads it: an HDF5 data set, what an importer takes
+// (files of IDX or CIFAR, folders and archives of images), or the name of a folder with
+// one of these, looked for in a list of places. An import happens once: the result is
+// kept as HDF5 in a cache, under the digest of the source's bytes, so that it is never
+// stale.
 
 #include <string>
 #include <vector>
@@ -10,7 +11,7 @@
 #include "base/notice.hpp"
 
 #include "io/dataset_file.hpp"
-#include "io/importers/idx.hpp"
+#include "io/importers/import_job.hpp"
 
 namespace crossbow {
 
@@ -28,10 +29,11 @@ std::vector<std::string> search_places(const DataSearch& search);
 /// ~/.cache/crossbow; empty if none of the variables is set.
 std::string cache_folder();
 
-/// Load one split of `name_or_path`: an .h5 file (one file is one split), a folder of IDX
-/// files, or a name such as "digits". `notice` hears of an import and of a cache that
-/// cannot be used. Throws Error(data): not found (every place looked at, and a remedy),
-/// or what is wrong in a file.
+/// Load one split of `name_or_path`: an .h5 file (one file is one split), a source that
+/// an importer recognises, a folder that holds either (train.h5 and test.h5, or an
+/// archive), or the name of such a folder, as "digits". `notice` hears of an import and
+/// of a cache that cannot be used. Throws Error(data): not found (every place looked at,
+/// and a remedy), or what is wrong in a file.
 Dataset load_data(const std::string& name_or_path,
                   Split split,
                   const DataSearch& search,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include <unistd.h>
 
 #include "io/file_digest.hpp"
+#include "io/importers/idx.hpp"
+#include "io/test_archive.hpp"
+#include "io/test_images.hpp"
 #include "io/test_support.hpp"
 
 namespace crossbow {
@@ -18,11 +22,15 @@ namespace {
 namespace fs = std::filesystem;
 
 using testing_support::Bytes;
+using testing_support::encode_jpeg;
 using testing_support::expect_error;
+using testing_support::plain_image;
 using testing_support::read_bytes;
 using testing_support::TestFolder;
 using testing_support::Variable;
+using testing_support::write_archive;
 using testing_support::write_bytes;
+using testing_support::write_folder;
 using testing_support::write_text;
 
 // One image of one pixel, with the given values.
@@ -124,6 +132,53 @@ TEST_F(DataSourceTest, TwoProcessesMayImportAtOnce) {
   EXPECT_EQ(cached().size(), 1U);
   EXPECT_EQ(load("./some").images, Bytes{51});
   EXPECT_TRUE(lines.empty());
+}
+
+// A set of one sample a class, a plain grey each, in both splits.
+std::map<std::string, Bytes> images(std::uint8_t train, std::uint8_t test) {
+  return {{"train/a/1.jpg", encode_jpeg(plain_image(8, 8, {train}))},
+          {"test/a/1.jpg", encode_jpeg(plain_image(8, 8, {test}))}};
+}
+
+TEST_F(DataSourceTest, AnArchiveOfImagesIsFoundByTheNameOfItsFolder) {
+  fs::create_directories(folder / "place/pets");
+  const std::string archive = folder / "place/pets/pets-jpeg.tar.gz";
+  write_archive(archive, images(51, 102));
+  const DataSearch search{.extra_paths = {folder / "place"}};
+  const Dataset data = load("pets", search);
+  EXPECT_EQ(data.place, archive);
+  EXPECT_DOUBLE_EQ(data.mean, 0.2);
+  EXPECT_EQ(lines.size(), 1U);
+  const Dataset test = load_data("pets", Split::test, search, {});
+  EXPECT_DOUBLE_EQ(test.mean, 0.4);
+  EXPECT_EQ(cached().size(), 2U);
+  EXPECT_EQ(load("pets", search).jpeg, data.jpeg);
+  EXPECT_TRUE(lines.empty());
+  EXPECT_EQ(load(archive).jpeg, data.jpeg);
+  EXPECT_TRUE(lines.empty());
+}
+
+TEST_F(DataSourceTest, AFolderOfImagesIsTakenAsItIs) {
+  write_folder(folder / "place/pets", images(51, 102));
+  EXPECT_DOUBLE_EQ(load("./place/pets").mean, 0.2);
+  write_folder(folder / "place/pets", images(102, 51));
+  EXPECT_DOUBLE_EQ(load("place/pets").mean, 0.4);  // not the cached one
+}
+
+TEST_F(DataSourceTest, AFolderMayHaveWhatIsImportedAlready) {
+  write_idx(folder / "some", 51, 3);
+  write_idx(folder / "other", 77, 3);
+  const std::string imported = folder / "some/train.h5";
+  write_dataset(imported, import_idx(folder / "other", Split::train));
+  EXPECT_EQ(load("some").images, Bytes{77});
+  EXPECT_EQ(load("./some").place, (fs::path("./some") / "train.h5").string());
+  EXPECT_FALSE(fs::exists(folder / "cache"));
+}
+
+TEST_F(DataSourceTest, WhatIsBadInASourceIsAnErrorThatNamesTheWayOut) {
+  write_folder(folder / "pets",
+               {{"a/1.jpg", {1}}, {"a/2.jpg", encode_jpeg(plain_image(8, 8, {1}))}});
+  expect_error([&] { load("./pets"); }, {"a/1.jpg", "--on-error skip"});
 }
 
 TEST_F(DataSourceTest, AnHdf5FileIsReadAsItIs) {

@@ -192,18 +192,33 @@ std::span<const std::uint8_t> jpeg_of(const Dataset& data, std::int64_t i) {
                                       static_cast<std::size_t>(end - begin));
 }
 
-void compute_statistics(Dataset& data) {
-  std::uint64_t sum = 0;
-  std::uint64_t squares = 0;  // 255^2 * 2^47 values fit
-  for (const std::uint8_t value : data.images) {
-    sum += value;
-    squares += static_cast<std::uint64_t>(value) * value;
+PixelSums& PixelSums::operator+=(const PixelSums& other) {
+  sum += other.sum;
+  squares += other.squares;
+  count += other.count;
+  return *this;
+}
+
+PixelSums sums_of(std::span<const std::uint8_t> pixels) {
+  PixelSums sums;
+  for (const std::uint8_t value : pixels) {
+    sums.sum += value;
+    sums.squares += static_cast<std::uint64_t>(value) * value;
   }
-  const auto count = static_cast<long double>(data.images.size());
-  const long double mean = sum / count;
-  const long double variance = std::max(squares / count - mean * mean, 0.0L);
+  sums.count = pixels.size();
+  return sums;
+}
+
+void set_statistics(Dataset& data, const PixelSums& sums) {
+  const auto count = static_cast<long double>(sums.count);
+  const long double mean = sums.sum / count;
+  const long double variance = std::max(sums.squares / count - mean * mean, 0.0L);
   data.mean = static_cast<double>(mean / 255);
   data.std = static_cast<double>(std::sqrt(variance) / 255);
+}
+
+void compute_statistics(Dataset& data) {
+  set_statistics(data, sums_of(data.images));
 }
 
 void check_dataset(const Dataset& data, const std::string& where) {

@@ -37,7 +37,22 @@ bool is_compressed(const Dataset& data);
 /// Return the JPEG file of sample `i` of a compressed set.
 std::span<const std::uint8_t> jpeg_of(const Dataset& data, std::int64_t i);
 
-/// Set `mean` and `std` from the images, exactly summed; not for a compressed set.
+/// Exact sums over pixels, from which mean and std come.
+struct PixelSums {
+  std::uint64_t sum = 0;
+  std::uint64_t squares = 0;  // 255^2 * 2^47 values fit
+  std::uint64_t count = 0;
+
+  PixelSums& operator+=(const PixelSums& other);
+};
+
+/// Return the sums over `pixels`.
+PixelSums sums_of(std::span<const std::uint8_t> pixels);
+
+/// Set `mean` and `std` from sums over all pixels.
+void set_statistics(Dataset& data, const PixelSums& sums);
+
+/// Set `mean` and `std` from the images; not for a compressed set.
 void compute_statistics(Dataset& data);
 
 /// Check sizes, counts and labels; throw Error(data) with file `where`, sample and value.

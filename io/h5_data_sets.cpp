@@ -228,14 +228,43 @@ std::vector<T> H5File::read(const std::string& data_set) const {
   const h5::Lock lock = h5::lock();
   const H5Handle handle = open_data_set(data_set);
   const H5Handle stored(H5Dget_type(handle.id()), H5Tclose);
-  CROSSBOW_VALIDATE(
-      same_kind(stored.id(), Types<T>::memory()),
-      ExitCode::data,
-      {.what = "the data set '" + data_set + "' holds " + type_name(stored.id()) +
-               " where " + type_name(Types<T>::memory()) + " is needed",
-       .why = "",
-       .where = path_,
-       .remedy = "Convert it or write it again"});
+  check_type(same_kind(stored.id(), Types<T>::memory()),
+             data_set,
+             type_name(stored.id()),
+             type_name(Types<T>::memory()));
+  return read_elements<T>(handle, data_set);
+}
+
+std::vector<std::int64_t> H5File::read_integers(const std::string& data_set) const {
+  const h5::Lock lock = h5::lock();
+  const H5Handle handle = open_data_set(data_set);
+  const H5Handle stored(H5Dget_type(handle.id()), H5Tclose);
+  check_type(H5Tget_class(stored.id()) == H5T_INTEGER,
+             data_set,
+             type_name(stored.id()),
+             "an integer type");
+  return read_elements<std::int64_t>(handle, data_set);
+}
+
+void H5File::check_type(bool right_type,
+                        const std::string& data_set,
+                        const std::string& stored,
+                        const std::string& wanted) const {
+  CROSSBOW_VALIDATE(right_type,
+                    ExitCode::data,
+                    {.what = "the data set '" + data_set + "' holds " + stored +
+                             " where " + wanted + " is needed",
+                     .why = "",
+                     .where = path_,
+                     .remedy = "Convert it or write it again"});
+}
+
+template <class T>
+std::vector<T> H5File::read_elements(const H5Handle& handle,
+                                     const std::string& data_set) const {
+  const H5Handle stored(H5Dget_type(handle.id()), H5Tclose);
+  const auto width =
+      static_cast<std::int64_t>(std::max(H5Tget_size(stored.id()), sizeof(T)));
   const std::int64_t count = h5_element_count(shape(data_set), path_ + ", " + data_set);
   const bool has_bytes = count == 0 || H5Dget_storage_size(handle.id()) > 0;
   CROSSBOW_VALIDATE(has_bytes,
@@ -244,9 +273,9 @@ std::vector<T> H5File::read(const std::string& data_set) const {
                      .why = "it was never written",
                      .where = path_,
                      .remedy = "Write the file again"});
-  const bool fits = count <= std::numeric_limits<std::int64_t>::max() /
-                                 static_cast<std::int64_t>(sizeof(T)) &&
-                    is_in_proportion(handle.id(), file_.id(), count * sizeof(T));
+  const bool fits =
+      count <= std::numeric_limits<std::int64_t>::max() / width &&
+      is_in_proportion(handle.id(), file_.id(), count * H5Tget_size(stored.id()));
   CROSSBOW_VALIDATE(
       fits,
       ExitCode::data,

@@ -117,6 +117,8 @@ class H5File {
   /// order).
   template <class T>
   std::vector<T> read(const std::string& data_set) const;
+  /// Return the elements of any integer type, in row-major order.
+  std::vector<std::int64_t> read_integers(const std::string& data_set) const;
 
  private:
   H5File(std::string path, std::int64_t bytes) : path_(std::move(path)), bytes_(bytes) {}
@@ -127,6 +129,12 @@ class H5File {
   bool has_variable_texts() const;
   H5Handle open_attribute(const std::string& attribute) const;
   H5Handle open_data_set(const std::string& data_set) const;
+  void check_type(bool right_type,
+                  const std::string& data_set,
+                  const std::string& stored,
+                  const std::string& wanted) const;
+  template <class T>
+  std::vector<T> read_elements(const H5Handle& handle, const std::string& data_set) const;
   void write_attribute(const std::string& attribute,
                        const H5WriteTypes& types,
                        const H5Shape& shape,

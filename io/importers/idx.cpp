@@ -220,10 +220,6 @@ std::optional<std::string> find_images(const std::string& folder, Split split) {
 
 }  // namespace
 
-std::string to_string(Split split) {
-  return split == Split::train ? "train" : "test";
-}
-
 bool is_idx_folder(const std::string& folder) {
   return find_images(folder, Split::train).has_value() ||
          find_images(folder, Split::test).has_value();
@@ -245,6 +241,10 @@ IdxPair find_idx_pair(const std::string& folder, Split split) {
   fail_missing(folder, names);
 }
 
+std::string source_text(const IdxPair& pair) {
+  return pair.images + " and " + pair.labels;
+}
+
 Dataset import_idx(const std::string& folder, Split split) {
   const IdxPair pair = find_idx_pair(folder, split);
   IdxFile images(pair.images, 3, "images");
@@ -264,7 +264,7 @@ Dataset import_idx(const std::string& folder, Split split) {
   sha.update(images.raw().data(), images.raw().size());
   sha.update(labels.raw().data(), labels.raw().size());
   data.digest = sha.hex();
-  data.source = pair.images + " and " + pair.labels;
+  data.source = source_text(pair);
   data.images = images.take_values();
   const std::vector<std::uint8_t> values = labels.take_values();
   data.classes = static_cast<int>(count_classes(labels, values));

@@ -5,14 +5,9 @@
 
 #include <string>
 
-#include "io/dataset_file.hpp"
+#include "io/importers/import_job.hpp"
 
 namespace crossbow {
-
-enum class Split { train, test };
-
-/// Return "train" or "test".
-std::string to_string(Split split);
 
 /// The two files of a split.
 struct IdxPair {
@@ -26,6 +21,9 @@ bool is_idx_folder(const std::string& folder);
 /// Return the paths of the split's files in `folder`: train-* or, for the test, t10k-* or
 /// test-*; throw Error(data) with the names looked for if one is missing.
 IdxPair find_idx_pair(const std::string& folder, Split split);
+
+/// Return "IMAGES and LABELS", what an import names as its source.
+std::string source_text(const IdxPair& pair);
 
 /// Read a split from `folder`: images (n, h, w, 1), labels, classes (largest label + 1),
 /// mean, std, and the digest of the images' file followed by the labels'. Throws

@@ -4,7 +4,7 @@
     scripts/tests/bad_input.py [--all] [--seed S] [--only TEXT] [--share N]
 
 Broken decks, IDX files, data sets, checkpoints, plans and machine files (bad_input_cases.py makes
-them). The cases by hand always; of the mechanical ones (cut at a byte, a flipped bit, an odd value in
+them), CIFAR files, archives, images and NumPy files (bad_image_cases.py). The cases by hand always; of the mechanical ones (cut at a byte, a flipped bit, an odd value in
 a plan) a sample, or with --all every one. For each: the expected status within ten seconds, on standard
 error one sentence (a deck: one for each complaint), printable, that names what is wrong; no half-written
 output; nothing that was there before is changed.
@@ -177,7 +177,8 @@ def main():
     parser.add_argument("--share", type=int, default=6, help="sampled cases of each kind")
     options = parser.parse_args()
     limit_memory()
-    import bad_input_cases  # Needs this file's Case.
+    import bad_image_cases  # Need this file's Case.
+    import bad_input_cases
     folder = pathlib.Path(tempfile.mkdtemp())
     os.environ["CROSSBOW_CACHE"] = str(folder / "cache")
     program = os.environ["CROSSBOW_PROGRAM"]
@@ -185,7 +186,8 @@ def main():
     try:
         start = time.monotonic()
         rng = random.Random(options.seed)
-        cases = bad_input_cases.all_cases(program, folder, rng)
+        cases = [*bad_input_cases.all_cases(program, folder, rng),
+                 *bad_image_cases.all_cases(program, folder / "images")]
         cases = [c for c in chosen(cases, options.all, rng, options.share)
                  if options.only in f"{c.kind}: {c.name}"]
         runner = Runner(program, folder)

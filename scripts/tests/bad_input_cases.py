@@ -20,10 +20,10 @@ DECK = (SOURCE / "inputs" / "smoke_digits.toml").read_text()
 HUGE = 1 << 62
 
 
-def crossbow(program, *arguments):
+def crossbow(program, *arguments, cwd=None):
     """Run the program where it must work, and return what it printed."""
     return subprocess.run([program, *map(str, arguments)], check=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL).stdout
+                          stderr=subprocess.DEVNULL, cwd=cwd).stdout
 
 
 def place(name, content):

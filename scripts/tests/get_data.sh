@@ -54,6 +54,18 @@ get "$mirror"
 [[ $status -eq 3 && $answer == *"is not the file it should be"* ]] || die "wrong: $status $answer"
 [[ -z $(ls "$folder/data") ]] || die "a wrong file was kept"
 
+# CIFAR-10 is one archive, checked as it is.
+status=0
+answer=$(scripts/get_data cifar10 --mirror http://127.0.0.1:1 --into "$folder/c" 2>&1) || status=$?
+[[ $status -eq 3 && $answer == *"cifar-10-binary.tar.gz could not be fetched"* &&
+  $(wc -l <<<"$answer") -eq 1 ]] || die "cifar10 offline: $status $answer"
+echo wrong >"$folder/mirror/cifar-10-binary.tar.gz"
+answer=$(scripts/get_data cifar10 --mirror "$mirror" --into "$folder/c" 2>&1) || status=$?
+wrong=$(sha256sum "$folder/mirror/cifar-10-binary.tar.gz" | cut -d' ' -f1)
+[[ $status -eq 3 && $answer == *"is not the file it should be (sha256 $wrong"* ]] ||
+  die "cifar10 wrong: $status $answer"
+[[ -z $(ls "$folder/c") ]] || die "a wrong archive was kept"
+
 # With the real files at hand: a transfer that broke off goes on.
 real=../shared/data/mnist
 if [[ -d $real ]]; then

@@ -58,9 +58,9 @@ KeyBindings data_keys() {
           {.section = "data",
            .key = "train",
            .least_size = 1,
-           .help = "Training data: an HDF5 data set, or the folder or name of an IDX "
-                   "data set "
-                   "(`digits`, `fashion-mnist`, `mnist`)."},
+           .help = "Training data: an HDF5 data set, a folder or archive that `crossbow "
+                   "import` takes, or the name of a folder of one "
+                   "(`digits`, `fashion-mnist`, `mnist`, `cifar10`)."},
           [](auto& c) -> auto& { return c.data.train; }),
       key(
           {.section = "data",

@@ -18,7 +18,7 @@ struct AugmentOptions {
 };
 
 struct DataOptions {
-  std::string train = "digits";  // HDF5 file, or folder or name of an IDX data set
+  std::string train = "digits";  // HDF5 file, source, or name
   std::string test = "digits";
   bool shuffle = true;
   std::optional<double> mean;  // none: the training set's own

@@ -10,6 +10,7 @@
 #include "base/build_info.hpp"
 #include "base/exit_code.hpp"
 
+#include "io/importers/importer.hpp"
 #include "kernels/instance.hpp"
 
 #include "driver/commands.hpp"
@@ -55,6 +56,7 @@ class CommandLine {
     add_model();
     add_keys();
     add_import();
+    add_inspect();
     add_evaluate();
     add_predict();
     add_export();
@@ -187,12 +189,32 @@ class CommandLine {
 
   void add_import() {
     CLI::App* command = app_.add_subcommand("import", "write an HDF5 data set");
-    command->add_option("format", import_.format, "mnist: a folder of IDX files")
-        ->required();
+    std::string formats = "what the source is";
+    for (const Importer& importer : importers()) {
+      formats += fmt::format("\n{}: {}", importer.name, importer.help);
+    }
+    command->add_option("format", import_.format, formats)->required();
     command->add_option("source", import_.source, "what to import")->required();
     command->add_option("file", import_.file, "the HDF5 file to write")->required();
     command->add_option("--split", import_.split, "train or test")->capture_default_str();
+    command
+        ->add_option("--on-error",
+                     import_.on_error,
+                     "stop at bad samples and write nothing, or skip them")
+        ->type_name("stop|skip")
+        ->capture_default_str();
+    command->add_flag("--decode", import_.decode, "keep JPEG files as pixels");
     command->callback([this] { status_ = import_command(import_); });
+  }
+
+  void add_inspect() {
+    CLI::App* command =
+        app_.add_subcommand("inspect", "show what an HDF5 data set holds");
+    command->add_option("file", inspect_.file, "data set")->required();
+    command->add_option("--png", inspect_.png, "write a picture of some samples")
+        ->type_name("FILE")
+        ->check(not_empty);
+    command->callback([this] { status_ = inspect_command(inspect_); });
   }
 
   void add_evaluate() {
@@ -200,7 +222,9 @@ class CommandLine {
         app_.add_subcommand("evaluate", "test the average model of a checkpoint");
     command->add_option("checkpoint", evaluate_.checkpoint, "checkpoint file")
         ->required();
-    command->add_option("data", evaluate_.data, "test set: HDF5 file, IDX folder or name")
+    command
+        ->add_option(
+            "data", evaluate_.data, "test set: HDF5 file, what import takes, or name")
         ->required();
     command->add_option("--logits", evaluate_.logits, "write each image's logits (.npz)")
         ->type_name("FILE");
@@ -272,6 +296,7 @@ class CommandLine {
   TopologyRequest topology_;
   std::string keys_file_;
   ImportRequest import_;
+  InspectRequest inspect_;
   EvaluateRequest evaluate_;
   PredictRequest predict_;
   ExportRequest export_;

@@ -32,6 +32,13 @@ struct BenchRequest {
 struct ImportRequest {
   std::string format, source, file;
   std::string split = "train";
+  std::string on_error = "stop";
+  bool decode = false;
+};
+
+struct InspectRequest {
+  std::string file;
+  std::string png;  // file for a picture of samples; empty: none
 };
 
 struct EvaluateRequest {
@@ -88,6 +95,9 @@ int bench_command(const BenchRequest& request, char** argv);
 int check_command(const DeckRequest& request, char** argv);
 int keys_command(const std::string& file);
 int import_command(const ImportRequest& request);
+int inspect_command(const InspectRequest& request);
+/// "28x28x1", or "different sizes x3".
+std::string image_shape_text(const Dataset& data);
 int evaluate_command(const EvaluateRequest& request);
 int predict_command(const PredictRequest& request);
 int export_command(const ExportRequest& request);
