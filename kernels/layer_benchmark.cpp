@@ -110,12 +110,17 @@ void convolution(benchmark::State& state, const Conv2dShape& shape, KernelSet ke
       layer->backward_weight(exec, x, y, weight, bias);
     }
   }
-  report(state, "GFLOP/s", 2 * s.output_size() * s.kernel * s.kernel * s.c);
+  report(
+      state, "GFLOP/s", 2 * s.output_size() * s.kernel * s.kernel * s.group_channels());
 }
 const Conv2dShape lenet_1{1, 28, 28, 1, 32, 5, 1, 0, 0, true, false};
 const Conv2dShape lenet_2{1, 12, 12, 32, 64, 5, 1, 0, 0, true, false};
 const Conv2dShape resnet_1{1, 32, 32, 16, 16, 3, 1, 1, 1, false, false};
 const Conv2dShape resnet_3{1, 8, 8, 64, 64, 3, 1, 1, 1, false, false};
+const Conv2dShape bottleneck{1, 14, 14, 256, 64, 1, 1, 0, 0, false, false};
+const Conv2dShape depthwise{1, 14, 14, 256, 256, 3, 1, 1, 1, false, false, 256};
+const Conv2dShape grouped{1, 14, 14, 128, 128, 3, 1, 1, 1, false, false, 8};
+const Conv2dShape dilated{1, 14, 14, 64, 64, 3, 1, 2, 2, false, false, 1, 2};
 #define CROSSBOW_CONVOLUTION(shape)                                        \
   BENCHMARK_CAPTURE(convolution, shape##_kokkos, shape, KernelSet::kokkos) \
       ->ArgsProduct({{16}, {0, 1, 2}});                                    \
@@ -125,6 +130,10 @@ CROSSBOW_CONVOLUTION(lenet_1);
 CROSSBOW_CONVOLUTION(lenet_2);
 CROSSBOW_CONVOLUTION(resnet_1);
 CROSSBOW_CONVOLUTION(resnet_3);
+CROSSBOW_CONVOLUTION(bottleneck);
+CROSSBOW_CONVOLUTION(depthwise);
+CROSSBOW_CONVOLUTION(grouped);
+CROSSBOW_CONVOLUTION(dilated);
 
 void linear(benchmark::State& state, KernelSet kernels) {
   const Exec exec = make_instance<Exec>(1);
