@@ -219,7 +219,7 @@ ImportResult import_cifar(const CifarFormat& format,
   std::int64_t done = 0;
   read_tree(place, paths, [&](std::size_t i, Bytes bytes) {
     contents[i] = std::move(bytes);
-    tell(options, "reading", ++done, std::ssize(paths));
+    report_progress(options, "reading", ++done, std::ssize(paths));
   });
   ImportResult result;
   Dataset& data = result.data;

@@ -51,7 +51,7 @@ std::vector<Sample> read_samples(const ClassFolders& classes,
   std::int64_t done = 0;
   read_tree(source, classes.paths, [&](std::size_t i, Bytes bytes) {
     samples[i].bytes = std::move(bytes);
-    tell(options, "reading", ++done, std::ssize(samples));
+    report_progress(options, "reading", ++done, std::ssize(samples));
   });
   return samples;
 }
@@ -98,7 +98,7 @@ void decode_samples(std::vector<Sample>& samples,
         messages[i] = error.what();
       }
       if (is_caller) {
-        tell(options, "decoding", i, turns.count());
+        report_progress(options, "decoding", i, turns.count());
       }
     }
   });

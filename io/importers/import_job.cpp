@@ -47,10 +47,10 @@ void check_faults(const ImportFaults& faults,
               printable(source) + " has " + number + ":" + faults.list() + "\n" + remedy);
 }
 
-void tell(const ImportOptions& options,
-          const char* step,
-          std::int64_t done,
-          std::int64_t total) {
+void report_progress(const ImportOptions& options,
+                     const char* step,
+                     std::int64_t done,
+                     std::int64_t total) {
   if (options.progress) {
     options.progress(step, done, total);
   }

@@ -55,9 +55,9 @@ void check_faults(const ImportFaults& faults,
                   const std::string& source);
 
 /// Tell `options.progress` if somebody listens.
-void tell(const ImportOptions& options,
-          const char* step,
-          std::int64_t done,
-          std::int64_t total);
+void report_progress(const ImportOptions& options,
+                     const char* step,
+                     std::int64_t done,
+                     std::int64_t total);
 
 }  // namespace crossbow

@@ -163,7 +163,7 @@ bool is_npz(const std::string& source) {
 }
 
 ImportResult import_npz(const std::string& source, const ImportOptions& options) {
-  tell(options, "reading", 0, 1);
+  report_progress(options, "reading", 0, 1);
   Arrays arrays =
       is_npz(source) ? read_zip(source, options.split) : read_h5(source, options.split);
   ImportResult result;
