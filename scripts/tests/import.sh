@@ -50,6 +50,25 @@ says "4 images of 4x4x1, 2 classes, mean 0.500000, std 0.500000"
 expect 0 check inputs/smoke_digits.toml data.train="$folder/set.tar.gz" \
   data.test="$folder/set" training.batch=2
 says "4 images of 4x4x1, 2 classes"
+# Photographs, a few of CIFAR-10 where it is, stay JPEG; the deck for large images trains on them.
+photographs=../shared/data/cifar10/cifar10-jpeg.tar.gz
+if [[ -f $photographs ]]; then
+  mkdir "$folder/photographs"
+  tar -xzf "$photographs" -C "$folder/photographs" --wildcards '*/cat/000*.jpg' '*/dog/000*.jpg'
+  for split in train test; do
+    expect 0 import image-folder "$folder/photographs" "$folder/$split.h5" --split $split
+    says "20 images of 32x32x3, 2 classes"
+  done
+  expect 0 run inputs/resnet50_imagenet.toml data.train="$folder/train.h5" \
+    data.test="$folder/test.h5" data.augment.resize=36 data.augment.crop=32 training.batch=2 \
+    training.epochs=2 run.output="$folder/run" devices.domain=machine learners.threads=1
+  says "2 epochs"
+  expect 0 predict "$folder/run/checkpoints/best.h5" "$folder"/photographs/test/cat/000*.jpg --top 2
+  [[ $answer == *cat*dog* || $answer == *dog*cat* ]] || die "no names of classes: $answer"
+else
+  echo "left out: no photographs at $photographs"
+fi
+
 expect 2 import image-folder "$folder/set" "$folder/x.h5" --on-error ignore
 expect 2 import jpeg "$folder/set" "$folder/x.h5"
 says "image-folder"

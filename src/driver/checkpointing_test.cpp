@@ -12,6 +12,7 @@ using Names = std::vector<std::string>;
 
 Checkpoint checkpoint_of(const Names& names) {
   PreparedRun run;
+  run.training_data.h = run.training_data.w = run.training_data.c = 1;
   run.training_data.classes = 2;
   run.training_data.class_names = names;
   return to_checkpoint({}, run);
