@@ -103,18 +103,22 @@ void ArchiveReader::fail() const {
                         .remedy = "Take another copy of it"});
 }
 
+void ArchiveReader::finish() {
+  la_ssize_t rest = state_->file == nullptr ? 0 : state_->fill();
+  while (rest > 0) {  // the checksum lies at the end
+    rest = state_->fill();
+  }
+  if (rest < 0) {
+    fail();
+  }
+}
+
 bool ArchiveReader::next() {
   while (true) {
     archive_entry* entry = nullptr;
     const int result = archive_read_next_header(state_->archive, &entry);
     if (result == ARCHIVE_EOF) {
-      la_ssize_t rest = state_->file == nullptr ? 0 : state_->fill();
-      while (rest > 0) {  // the checksum lies at the end
-        rest = state_->fill();
-      }
-      if (rest < 0) {
-        fail();
-      }
+      finish();
       return false;
     }
     if (result != ARCHIVE_OK && result != ARCHIVE_WARN) {

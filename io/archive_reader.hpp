@@ -30,6 +30,7 @@ class ArchiveReader {
 
  private:
   struct State;
+  void finish();
   [[noreturn]] void fail() const;
 
   std::string path_;

@@ -16,7 +16,8 @@ using testing_support::expect_error;
 using testing_support::plain_image;
 
 std::uint8_t at(const Image& sheet, int y, int x) {
-  return sheet.pixels.at(static_cast<std::size_t>(y * sheet.w + x));
+  return sheet.pixels.at(static_cast<std::size_t>(y) * static_cast<std::size_t>(sheet.w) +
+                         static_cast<std::size_t>(x));
 }
 
 // Samples of 32 x 32 and one grey level each, lines of two pixels between.

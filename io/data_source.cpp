@@ -100,7 +100,7 @@ std::string remedy_for(const std::string& name) {
   if (name == "fashion-mnist") {
     return "Install Debian's package dataset-fashion-mnist" + or_path;
   }
-  if (name == "mnist" || name == "cifar10") {
+  if (name == "mnist" || name == "cifar10" || name == "cifar100") {
     return "Run scripts/get_data " + name + or_path;
   }
   return "Give the path of an .h5 file or of what `crossbow import` takes," + or_path;

@@ -53,6 +53,7 @@ std::vector<TreeEntry> list_archive(const std::string& path) {
     kinds[archive.name()] = archive.is_folder();
   }
   std::vector<TreeEntry> entries;
+  entries.reserve(kinds.size());
   for (const auto& [name, is_a_folder] : kinds) {
     entries.push_back({name, is_a_folder});
   }

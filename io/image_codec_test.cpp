@@ -68,22 +68,21 @@ TEST(Jpeg, HasTheChannelsThatAreAskedFor) {
 // Every block of 8 x 8 pixels has one colour: so has what comes of it, whatever the size.
 TEST(Jpeg, ShrinksWhileDecoding) {
   Image image = plain_image(24, 32, {40});
-  for (int y = 0; y < 24; ++y) {
-    for (int x = 0; x < 32; ++x) {
-      image.pixels[static_cast<std::size_t>(32 * y + x)] =
+  for (std::size_t y = 0; y < 24; ++y) {
+    for (std::size_t x = 0; x < 32; ++x) {
+      image.pixels[32 * y + x] =
           static_cast<std::uint8_t>(40 + 16 * (y / 8) + 48 * (x / 8));
     }
   }
   const Bytes jpeg = encode_jpeg(image, 100);
-  for (const int shrink : {1, 2, 4, 8}) {
-    const int h = 24 / shrink;
-    const int w = 32 / shrink;
-    const Bytes pixels = decoded(jpeg, 1, shrink, static_cast<std::size_t>(h * w));
-    for (int y = 0; y < h; ++y) {
-      for (int x = 0; x < w; ++x) {
-        EXPECT_NEAR(pixels[static_cast<std::size_t>(w * y + x)],
-                    40 + 16 * (y * shrink / 8) + 48 * (x * shrink / 8),
-                    1);
+  for (const std::size_t shrink : {1, 2, 4, 8}) {
+    const std::size_t h = 24 / shrink;
+    const std::size_t w = 32 / shrink;
+    const Bytes pixels = decoded(jpeg, 1, static_cast<int>(shrink), h * w);
+    for (std::size_t y = 0; y < h; ++y) {
+      for (std::size_t x = 0; x < w; ++x) {
+        const std::size_t level = 40 + 16 * (y * shrink / 8) + 48 * (x * shrink / 8);
+        EXPECT_NEAR(pixels[w * y + x], static_cast<double>(level), 1);
       }
     }
   }

@@ -1,6 +1,7 @@
 #include "io/npy_array.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <numeric>
@@ -94,7 +95,7 @@ class HeaderLiteral {
   std::string quoted() {
     expect('\'');
     const std::size_t end = std::min(rest_.find('\''), rest_.size());
-    const std::string text(rest_.substr(0, end));
+    std::string text(rest_.substr(0, end));
     rest_.remove_prefix(end);
     expect('\'');
     return text;
@@ -242,10 +243,30 @@ std::vector<T> converted(const NpyArray& array, const std::string& where) {
              "Check where it comes from");
       }
     }
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): of one byte or more, it is a number
     values[i] = static_cast<T>(value);
   }
   return values;
 }
+
+/// How elements of a numpy type become T.
+template <class T>
+struct Conversion {
+  std::string_view type;
+  std::vector<T> (*convert)(const NpyArray&, const std::string&);
+};
+
+template <class T>
+constexpr std::array<Conversion<T>, 9> integer_conversions{
+    {{"b1", converted<std::uint8_t, T>},
+     {"u1", converted<std::uint8_t, T>},
+     {"i1", converted<std::int8_t, T>},
+     {"u2", converted<std::uint16_t, T>},
+     {"i2", converted<std::int16_t, T>},
+     {"u4", converted<std::uint32_t, T>},
+     {"i4", converted<std::int32_t, T>},
+     {"u8", converted<std::uint64_t, T>},
+     {"i8", converted<std::int64_t, T>}}};
 
 }  // namespace
 
@@ -264,23 +285,10 @@ std::vector<T> npy_values(const NpyArray& array, const std::string& where) {
                           : converted<double, T>(array, where);
     }
   }
-  if (type == "u1" || type == "b1") {
-    return converted<std::uint8_t, T>(array, where);
-  }
-  if (type == "i1") {
-    return converted<std::int8_t, T>(array, where);
-  }
-  if (type == "i2" || type == "u2") {
-    return type == "i2" ? converted<std::int16_t, T>(array, where)
-                        : converted<std::uint16_t, T>(array, where);
-  }
-  if (type == "i4" || type == "u4") {
-    return type == "i4" ? converted<std::int32_t, T>(array, where)
-                        : converted<std::uint32_t, T>(array, where);
-  }
-  if (type == "i8" || type == "u8") {
-    return type == "i8" ? converted<std::int64_t, T>(array, where)
-                        : converted<std::uint64_t, T>(array, where);
+  for (const Conversion<T>& conversion : integer_conversions<T>) {
+    if (conversion.type == type) {
+      return conversion.convert(array, where);
+    }
   }
   fail("the array has elements of type " + type,
        std::is_integral_v<T> ? "they must be integers" : "they must be numbers",

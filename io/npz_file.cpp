@@ -103,7 +103,7 @@ NpzArrays read_npz(const std::string& path) {
   NpzArrays arrays;
   for (std::string name = next_name(open.get(), path); !name.empty();
        name = next_name(open.get(), path)) {
-    const std::string where = path + ", array " + name;
+    const std::string where = std::string(path).append(", array ").append(name);
     NpyArray array = parse_npy(read_entry(open.get(), where), where);
     if (!arrays.emplace(name, std::move(array)).second) {
       fail("two arrays have the name " + name, "", path);

@@ -260,8 +260,8 @@ TEST(Conv2dReference, worked_example) {
 std::vector<double> eighths(std::int64_t n, int step, int modulus, double unit) {
   std::vector<double> values(static_cast<std::size_t>(n));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const int remainder = static_cast<int>(i) * step % modulus;
-    values[i] = unit * (remainder - modulus / 2);
+    const int level = static_cast<int>(i) * step % modulus - modulus / 2;
+    values[i] = unit * level;
   }
   return values;
 }

@@ -144,7 +144,12 @@ TYPED_TEST(LaunchTest, listener_hears_a_launch_without_label) {
 TYPED_TEST(LaunchTest, element_kernels) {
   const auto x = this->array(100), y = this->array(100);
   const Array<TypeParam, std::uint8_t> bytes(this->exec, std::vector<std::uint8_t>(100));
-  this->expect_launches(7, [&] {
+  this->expect_launches(12, [&] {
+    add_relu(this->exec, x.view(), x.view(), y.span());
+    leaky_relu_forward(this->exec, 0.1F, x.view(), y.span());
+    leaky_relu_backward(this->exec, 0.1F, x.view(), x.view(), y.span());
+    sigmoid_forward(this->exec, x.view(), y.span());
+    sigmoid_backward(this->exec, x.view(), x.view(), y.span());
     relu_forward(this->exec, x.view(), y.span());
     relu_backward(this->exec, x.view(), x.view(), y.span());
     tanh_forward(this->exec, x.view(), y.span());

@@ -24,8 +24,8 @@ struct Pool2dShape {
   PoolKind kind = PoolKind::max;
   bool relu = false;  // max only: y = max(0, pool(x)), i.e. pool(relu(x)); backward stops
                       // at y = 0
+  bool ceil = false;  // round the number of windows up
   std::int64_t padding = 0;  // on each side [pixels], at most size / 2
-  bool ceil = false;         // round the number of windows up
 
   constexpr std::int64_t out_h() const { return windows(h); }
   constexpr std::int64_t out_w() const { return windows(w); }

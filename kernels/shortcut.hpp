@@ -15,9 +15,9 @@ struct ShortcutShape {
   std::int64_t stride = 1;
   std::int64_t filters = 1;
 
-  std::int64_t out_h() const { return (h + stride - 1) / stride; }
-  std::int64_t out_w() const { return (w + stride - 1) / stride; }
-  std::int64_t begin() const { return (filters - c) / 2; }
+  constexpr std::int64_t out_h() const { return (h + stride - 1) / stride; }
+  constexpr std::int64_t out_w() const { return (w + stride - 1) / stride; }
+  constexpr std::int64_t begin() const { return (filters - c) / 2; }
 };
 
 /// y = x, thinned and widened. y must not overlap x.

@@ -55,26 +55,22 @@ std::vector<std::string> find_files(const CifarFormat& format,
                                     const std::string& place,
                                     Split split) {
   std::map<std::string, std::string> paths;  // by file name
-  if (is_folder(place)) {
-    for (const auto& entry : fs::directory_iterator(place)) {
-      const std::string name = entry.path().filename().string();
-      paths[name] = name;
-    }
-  } else {
-    for (const TreeEntry& entry : list_tree(place)) {
+  for (const TreeEntry& entry : list_tree(place)) {
+    if (!is_folder(place) || file_name(entry.path) == entry.path) {
       paths[file_name(entry.path)] = entry.path;
     }
   }
   std::vector<std::string> found;
   for (const std::string& name : files_of(format, split)) {
-    CROSSBOW_VALIDATE(paths.contains(name),
-                      ExitCode::data,
-                      {.what = "there is no " + name + " in " + place,
-                       .why = "",
-                       .where = "",
-                       .remedy = std::string("Give the folder or archive of the binary "
-                                             "version of ") +
-                                 format.name});
+    CROSSBOW_VALIDATE(
+        paths.contains(name),
+        ExitCode::data,
+        {.what = std::string("there is no ").append(name).append(" in ").append(place),
+         .why = "",
+         .where = "",
+         .remedy = std::string("Give the folder or archive of the binary "
+                               "version of ") +
+                   format.name});
     found.push_back(paths[name]);
   }
   if (paths.contains(format.names_file)) {

@@ -62,7 +62,7 @@ Files below(const std::string& folder, const Files& files) {
 
 class CifarTest : public testing::Test {
  protected:
-  ImportResult import(const Files& files, ImportOptions options = {}) {
+  ImportResult import(const Files& files, const ImportOptions& options = {}) {
     std::filesystem::remove_all(folder / "set");
     write_folder(folder / "set", files);
     return import_cifar(cifar10(), folder / "set", options);
@@ -91,7 +91,7 @@ TEST_F(CifarTest, PlanesBecomePixels) {
   EXPECT_EQ(data.class_names[9], "truck");
   EXPECT_EQ(data.labels, (std::vector<std::int32_t>{1, 2, 2, 3, 3, 4, 4, 5, 5, 6}));
   ASSERT_EQ(data.images.size(), 10U * 3072);
-  const auto pixel = [&](int sample, int y, int x) {
+  const auto pixel = [&](std::int64_t sample, std::int64_t y, std::int64_t x) {
     const auto at = data.images.begin() + ((sample * 32 + y) * 32 + x) * 3;
     return Bytes(at, at + 3);
   };

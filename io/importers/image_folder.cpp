@@ -160,11 +160,16 @@ void keep_jpeg(Dataset& data, std::vector<Sample>& samples) {
   if (!one_size) {
     data.h = data.w = 0;
   }
+  std::size_t bytes = 0;
+  for (const Sample& sample : samples) {
+    bytes += sample.bytes.size();
+  }
+  data.jpeg.reserve(bytes);
   data.offsets.push_back(0);
   for (Sample& sample : samples) {
     data.jpeg.insert(data.jpeg.end(), sample.bytes.begin(), sample.bytes.end());
     data.offsets.push_back(std::ssize(data.jpeg));
-    Bytes().swap(sample.bytes);  // so that all is not held twice
+    Bytes().swap(sample.bytes);
   }
 }
 
@@ -172,6 +177,23 @@ void keep_pixels(Dataset& data, std::vector<Sample>& samples) {
   for (Sample& sample : samples) {
     data.images.insert(data.images.end(), sample.bytes.begin(), sample.bytes.end());
     Bytes().swap(sample.bytes);
+  }
+}
+
+// Whether most files are JPEG, so that samples can stay as they are.
+bool are_mostly_jpeg(const std::vector<Sample>& samples) {
+  const auto count = std::count_if(
+      samples.begin(), samples.end(), [](const auto& s) { return is_png(s.bytes); });
+  return 2 * count < std::ssize(samples);
+}
+
+// PNG files cannot stay as they are among JPEG files.
+void refuse_pngs(std::vector<Sample>& samples, ImportFaults& faults) {
+  for (Sample& sample : samples) {
+    if (is_png(sample.bytes)) {
+      faults.add(sample.path, "it is PNG where most are JPEG (convert it, or --decode)");
+      sample.size = {};
+    }
   }
 }
 
@@ -248,11 +270,11 @@ ImportResult import_image_folder(const std::string& source,
   const ClassFolders classes =
       find_classes(list_tree(source), options.split, source, result.faults);
   std::vector<Sample> samples = read_samples(classes, source, options);
-  const bool is_compressed =
-      !options.decode && std::none_of(samples.begin(), samples.end(), [](const auto& s) {
-        return is_png(s.bytes);
-      });
+  const bool is_compressed = !options.decode && are_mostly_jpeg(samples);
   decode_samples(samples, !is_compressed, options, result.faults);
+  if (is_compressed) {
+    refuse_pngs(samples, result.faults);
+  }
   refuse_odd_ones(samples, !is_compressed, result.faults);
   std::erase_if(samples, [](const Sample& sample) { return !sample.is_good(); });
   check_faults(result.faults, options, std::ssize(samples), source);

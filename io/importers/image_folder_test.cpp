@@ -24,7 +24,6 @@ using testing_support::expect_error;
 using testing_support::grey_jpeg;
 using testing_support::grey_png;
 using testing_support::plain_image;
-using testing_support::read_bytes;
 using testing_support::TestFolder;
 using testing_support::write_archive;
 using testing_support::write_folder;
@@ -47,7 +46,7 @@ Bytes jpeg_bytes(const Dataset& data, std::int64_t i) {
 
 class ImageFolderTest : public testing::Test {
  protected:
-  ImportResult import(const Files& files, ImportOptions options = {}) {
+  ImportResult import(const Files& files, const ImportOptions& options = {}) {
     std::filesystem::remove_all(folder / "set");
     write_folder(folder / "set", files);
     return import_image_folder(folder / "set", options);

@@ -39,7 +39,7 @@ const Bytes two_labels{1, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0};  // 1, 4
 
 class NpzTest : public testing::Test {
  protected:
-  ImportResult import(const Files& files, ImportOptions options = {}) {
+  ImportResult import(const Files& files, const ImportOptions& options = {}) {
     write_archive(folder / "a.npz", files);
     return import_npz(folder / "a.npz", options);
   }

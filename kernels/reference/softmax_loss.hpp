@@ -16,6 +16,19 @@ struct SoftmaxOutput {
   Real* dlogits;  // null: not wanted
 };
 
+/// The class of the largest logit, the first of equal ones; -1 if one is NaN.
+template <class Real>
+std::int64_t predicted_class(std::int64_t classes, const Real* logits) {
+  std::int64_t best = 0;
+  for (std::int64_t i = 0; i < classes; ++i) {
+    if (std::isnan(logits[i])) {
+      return -1;
+    }
+    best = logits[i] > logits[best] ? i : best;
+  }
+  return best;
+}
+
 /// The same as crossbow::softmax_cross_entropy.
 template <class Real>
 void softmax_cross_entropy(const SoftmaxShape& s,
@@ -25,15 +38,8 @@ void softmax_cross_entropy(const SoftmaxShape& s,
   for (std::int64_t n = 0; n < s.n; ++n) {
     const Real* const row = logits + n * s.classes;
     const std::int64_t label = labels[n];
-    std::int64_t best = 0;
-    bool has_nan = false;
-    for (std::int64_t i = 0; i < s.classes; ++i) {
-      has_nan = has_nan || std::isnan(row[i]);
-      if (row[i] > row[best]) {
-        best = i;
-      }
-    }
-    const double largest = row[best];
+    const std::int64_t best = predicted_class(s.classes, row);
+    const double largest = best < 0 ? NAN : row[best];
     double sum = 0;
     for (std::int64_t i = 0; i < s.classes; ++i) {
       sum += std::exp(row[i] - largest);
@@ -48,7 +54,7 @@ void softmax_cross_entropy(const SoftmaxShape& s,
       expected += target(i) > 0 ? target(i) * (row[i] - largest) : 0;
     }
     output.losses[n] = static_cast<Real>(std::log(sum) - expected);
-    output.correct[n] = best == label && !has_nan ? 1 : 0;
+    output.correct[n] = best == label ? 1 : 0;
     for (std::int64_t i = 0; output.dlogits != nullptr && i < s.classes; ++i) {
       const double probability = std::exp(row[i] - largest) / sum;
       output.dlogits[n * s.classes + i] =

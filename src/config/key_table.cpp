@@ -153,25 +153,9 @@ bool is_named(const RunConfig& config) {
   return config.model.layers.empty();
 }
 
-KeyBindings model_keys() {
-  const std::string no_layers = "without [[model.layer]]";
+/// Keys of single named networks.
+KeyBindings named_network_keys() {
   return {
-      only_if(
-          key(
-              {.section = "model",
-               .key = "name",
-               .words = {network_names.begin(), network_names.end()},
-               .help =
-                   "Network by name: `lenet` (the CROSSBOW paper's, for images of at "
-                   "least 16x16), `mlp` (linear layers with ReLU), `logistic` (one "
-                   "linear layer); for small images such as CIFAR's `resnet20` to "
-                   "`resnet110`, `vgg11` and `vgg16` (with batch norm and dropout) and "
-                   "`allcnn`; for large ones `resnet18` to `resnet101`. `crossbow "
-                   "model NAME` shows any of them."},
-              [](auto& c) -> auto& { return c.model.name; }),
-          is_named,
-          no_layers,
-          ""),
       only_if(
           key(
               {.section = "model",
@@ -213,6 +197,28 @@ KeyBindings model_keys() {
           "with name = \"resnet20\", \"resnet32\", \"resnet44\", \"resnet56\" or "
           "\"resnet110\"",
           "name"),
+  };
+}
+
+KeyBindings model_keys() {
+  const std::string no_layers = "without [[model.layer]]";
+  return {
+      only_if(
+          key(
+              {.section = "model",
+               .key = "name",
+               .words = {network_names.begin(), network_names.end()},
+               .help =
+                   "Network by name: `lenet` (the CROSSBOW paper's, for images of at "
+                   "least 16x16), `mlp` (linear layers with ReLU), `logistic` (one "
+                   "linear layer); for small images such as CIFAR's `resnet20` to "
+                   "`resnet110`, `vgg11` and `vgg16` (with batch norm and dropout) and "
+                   "`allcnn`; for large ones `resnet18` to `resnet101`. `crossbow "
+                   "model NAME` shows any of them."},
+              [](auto& c) -> auto& { return c.model.name; }),
+          is_named,
+          no_layers,
+          ""),
       key(
           {.section = "model",
            .key = "weights",
@@ -385,6 +391,7 @@ const std::vector<KeyBinding>& key_table() {
                                     data_keys(),
                                     augment_keys(),
                                     model_keys(),
+                                    named_network_keys(),
                                     batch_norm_keys(),
                                     training_keys(),
                                     optimizer_keys(),

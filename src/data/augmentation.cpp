@@ -177,7 +177,7 @@ ImageSize augmented_size(const ImageSize& image, const AugmentOptions& options) 
     return image;
   }
   const int side = o.resize > 0 ? o.resize : std::min(image.h, image.w);
-  const bool fits = o.resized_crop || o.crop <= side + 2 * o.pad;
+  const bool fits = o.crop <= side + 2 * o.pad;
   CROSSBOW_VALIDATE(
       fits || (image.h == 0 && o.resize == 0),
       ExitCode::usage,
@@ -201,9 +201,10 @@ CropWindow window_in(const ImageSize& image,
   if (augmentation.random && o.resized_crop) {
     return random_resized(image, augmentation, e, s);
   }
-  const double scale =
-      o.resize > 0 ? static_cast<double>(std::min(image.h, image.w)) / o.resize : 1;
-  const double h = out.h * scale, w = out.w * scale;
+  // Multiplied first, so that what is a whole number stays one.
+  const double side = std::min(image.h, image.w);
+  const double h = o.resize > 0 ? out.h * side / o.resize : out.h;
+  const double w = o.resize > 0 ? out.w * side / o.resize : out.w;
   if (!augmentation.random) {
     return middle(image, h, w);
   }
@@ -220,7 +221,9 @@ void copy_window(const std::uint8_t* image,
                  const CropWindow& window,
                  const ImageSize& out_size,
                  std::uint8_t* out) {
-  if (window.h == out_size.h && window.w == out_size.w) {
+  const bool is_whole =
+      window.top == std::floor(window.top) && window.left == std::floor(window.left);
+  if (window.h == out_size.h && window.w == out_size.w && is_whole) {
     copy_unscaled(image, size, window, out_size, out);
   } else {
     copy_scaled(image, size, window, out_size, out);

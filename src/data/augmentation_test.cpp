@@ -142,6 +142,16 @@ TEST(Augmentation, tests_of_photographs_scale_the_shorter_side) {
   EXPECT_EQ(window.left, 76);
 }
 
+// 225 / 224 of 224 pixels are 225, whatever the rounding.
+TEST(Augmentation, a_whole_side_begins_at_its_first_pixel) {
+  for (const int side : {58, 225, 232, 233, 300}) {
+    const CropWindow window =
+        window_of({side, side, 3}, {.resize = 224, .crop = 224}, false);
+    EXPECT_EQ(window.top, 0);
+    EXPECT_EQ(window.h, side);
+  }
+}
+
 TEST(Augmentation, size_is_the_crops_or_the_images) {
   EXPECT_EQ(augmented_size({36, 40, 3}, {.crop = 32}), (ImageSize{32, 32, 3}));
   EXPECT_EQ(augmented_size({36, 40, 3}, {.pad = 4}), (ImageSize{36, 40, 3}));
@@ -154,7 +164,10 @@ TEST(Augmentation, a_crop_larger_than_the_padded_image_is_refused) {
             "a crop of 33 pixels does not fit (the images are 28x32 with 2 pixels of "
             "padding on each side, data.augment.crop). Set it to at most 32");
   EXPECT_EQ(complaint({28, 32, 1}, {.pad = 2, .crop = 32}), "accepted");
-  EXPECT_EQ(complaint({28, 32, 1}, {.crop = 33, .resized_crop = true}), "accepted");
+  // Tests do not scale without `resize`.
+  EXPECT_EQ(complaint({28, 32, 1}, {.crop = 29, .resized_crop = true}),
+            "a crop of 29 pixels does not fit (the images are 28x32 with 0 pixels of "
+            "padding on each side, data.augment.crop). Set it to at most 28");
 }
 
 TEST(Augmentation, images_of_many_sizes_need_a_crop) {

@@ -13,8 +13,8 @@ PixelScale pixel_scale(double mean, double std) {
   return {static_cast<float>(1 / (255 * std)), static_cast<float>(-mean / std)};
 }
 
-SampleReader::SampleReader(const SampleSet& samples)
-    : samples_(samples), image_(samples.image()) {
+SampleReader::SampleReader(const SampleSet& samples, const ImageSize& image)
+    : samples_(samples), image_(image) {
   if (is_compressed(samples.data)) {
     decoder_.emplace();
   }

@@ -38,12 +38,15 @@ struct SampleSet {
 
 /// The way of single samples into a batch: decodes what is compressed, and cuts. One for
 /// each thread. Decoding happens in the thread that needs the sample: on a host a pool
-/// would have no cores of its own (src/data/README.md has the figures).
+/// would have no cores of its own.
 class SampleReader {
  public:
-  explicit SampleReader(const SampleSet& samples);
+  explicit SampleReader(const SampleSet& samples)
+      : SampleReader(samples, samples.image()) {}
+  /// For an output of size `image` whatever the set's images are.
+  SampleReader(const SampleSet& samples, const ImageSize& image);
 
-  /// Write sample `sample` of `epoch` to `out` (image().h, image().w, image().c). Throws
+  /// Write sample `sample` of `epoch` to `out` (h, w, c). Throws
   /// Error(data) with the sample's number if it cannot be decoded.
   void read(std::int64_t sample, std::int64_t epoch, std::uint8_t* out);
 

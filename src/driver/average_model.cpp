@@ -14,10 +14,20 @@ namespace {
 
 using Host = Kokkos::Serial;
 
+/// The size of the data's images as tests cut them. That none fits is a fault of the
+/// data.
+ImageSize tested_size(const SampleSet& samples) {
+  try {
+    return samples.image();
+  } catch (const Error& error) {
+    throw Error(ExitCode::data, samples.data.place + ": " + error.what());
+  }
+}
+
 /// The network must take images like those of the data, and know their classes.
 void check_fits(const NetworkPlan& model, const SampleSet& samples) {
   const Dataset& data = samples.data;
-  const ImageSize size = samples.image();
+  const ImageSize size = tested_size(samples);
   const ImageShape image{size.h, size.w, size.c};
   CROSSBOW_VALIDATE(
       model.input == image && data.classes <= model.classes,

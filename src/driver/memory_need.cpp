@@ -21,14 +21,9 @@ MemoryNeed memory_need(const NetworkPlan& plan, const MemoryInput& input) {
     }
     parameters += elements;
   }
-  double outputs = 0;  // of one image
-  for (const LayerPlan& layer : plan.layers) {
-    outputs += sizeof(float) * static_cast<double>(layer.out.h) *
-               static_cast<double>(layer.out.w) * static_cast<double>(layer.out.c);
-  }
+  const double outputs = activation_bytes(plan);  // of one image
   const double k = input.learners;
-  const auto tested =
-      static_cast<double>(std::min(input.test_samples, largest_test_batch));
+  const auto tested = static_cast<double>(test_batch(plan, input.test_samples));
   MemoryNeed need;
   need.replicas = parameters * (3 * k + 1);  // w, g, v; z
   if (can_restart(input.method)) {

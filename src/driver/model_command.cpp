@@ -161,10 +161,13 @@ void print_sums(const NetworkPlan& plan, const RunConfig& config) {
 
 /// The network as [[model.layer]] tables, for a deck of one's own.
 void print_deck(const RunConfig& config, const ModelInput& input) {
-  const std::vector<LayerOptions> layers =
-      config.model.layers.empty()
-          ? named_network(config.model, input.image, input.classes)
-          : config.model.layers;
+  std::vector<LayerOptions> layers = config.model.layers;
+  if (layers.empty()) {
+    layers = named_network(config.model, input.image, input.classes);
+    for (LayerOptions& layer : layers) {
+      layer.initializer.kind = config.model.initializer;
+    }
+  }
   fmt::print("# {} for images of {} in {} classes\n{}",
              config.model.layers.empty() ? config.model.name : "the network of the deck",
              shape_text(input.image),

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.hpp"
+
 namespace crossbow {
 namespace {
 
@@ -40,6 +42,15 @@ class GraphBuilder {
   }
 
  private:
+  static void refuse(const LayerPlan& layer, bool is_impossible, const std::string& why) {
+    CROSSBOW_VALIDATE(!is_impossible,
+                      ExitCode::usage,
+                      {"layer " + layer.name + " has no equal in ONNX",
+                       why,
+                       "",
+                       "Export to .npz, or change the layer"});
+  }
+
   /// The operators of each type of layer.
   Value emit(const LayerPlan& layer, const std::vector<Value>& x) {
     switch (layer.type) {
@@ -82,8 +93,9 @@ class GraphBuilder {
 
   Value convolution(const LayerPlan& layer, const Value& x) {
     const LayerOptions& o = layer.options;
-    const std::int64_t before = o.padding_same ? (o.kernel - 1) / 2 : o.padding;
-    const std::int64_t after = o.padding_same ? o.kernel / 2 : o.padding;
+    const std::int64_t same = std::int64_t{o.dilation} * (o.kernel - 1);
+    const std::int64_t before = o.padding_same ? same / 2 : o.padding;
+    const std::int64_t after = o.padding_same ? same - same / 2 : o.padding;
     return add_weighted("Conv",
                         layer,
                         square(x),
@@ -121,10 +133,10 @@ class GraphBuilder {
   Value batch_norm(const LayerPlan& layer, const Value& x) {
     const double epsilon =
         layer.options.epsilon > 0 ? layer.options.epsilon : plan_.batch_norm.epsilon;
-    const Value y = add("BatchNormalization",
-                        layer.name,
-                        {x},
-                        {{"epsilon", static_cast<float>(epsilon)}});
+    Value y = add("BatchNormalization",
+                  layer.name,
+                  {x},
+                  {{"epsilon", static_cast<float>(epsilon)}});
     for (const char* tensor :
          {".scale", ".shift", ".running_mean", ".running_variance"}) {
       nodes().back().inputs.push_back(layer.name + tensor);
@@ -132,8 +144,19 @@ class GraphBuilder {
     return y;
   }
 
+  /// ONNX has no rule against windows that begin beyond the image, and runtimes differ in
+  /// what they divide by where rounding up and padding meet.
   static Attributes window(const LayerPlan& layer) {
     const LayerOptions& o = layer.options;
+    const auto rounded_up = [&](std::int64_t pixels) {
+      return (pixels + std::int64_t{2} * o.padding - o.size + o.stride - 1) / o.stride +
+             1;
+    };
+    const bool is_cut = o.ceil && (rounded_up(layer.in.h) != layer.out.h ||
+                                   rounded_up(layer.in.w) != layer.out.w);
+    const bool is_vague =
+        o.ceil && o.padding > 0 && layer.type == LayerType::average_pool;
+    refuse(layer, is_cut || is_vague, "its windows are rounded up");
     return {{"kernel_shape", Integers{o.size, o.size}},
             {"strides", Integers{o.stride, o.stride}},
             {"pads", Integers{o.padding, o.padding, o.padding, o.padding}},
@@ -143,12 +166,13 @@ class GraphBuilder {
   /// Padding counts, as in PyTorch.
   Value average_pool(const LayerPlan& layer, const Value& x) {
     Attributes attributes = window(layer);
-    attributes["count_include_pad"] = std::int64_t{1};
+    attributes["count_include_pad"] = std::int64_t{layer.options.padding > 0};
     return add("AveragePool", layer.name, {square(x)}, std::move(attributes));
   }
 
   Value lrn(const LayerPlan& layer, const Value& x) {
     const LayerOptions& o = layer.options;
+    refuse(layer, o.size % 2 == 0, "its size is even");
     return add("LRN",
                layer.name,
                {square(x)},
@@ -210,7 +234,7 @@ class GraphBuilder {
                      const LayerPlan& layer,
                      const Value& x,
                      Attributes attributes) {
-    const Value y = add(op, layer.name, {x}, std::move(attributes));
+    Value y = add(op, layer.name, {x}, std::move(attributes));
     nodes().back().inputs.push_back(layer.name + ".weight");
     if (layer.options.bias) {
       nodes().back().inputs.push_back(layer.name + ".bias");

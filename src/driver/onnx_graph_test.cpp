@@ -44,6 +44,52 @@ Strings operators(const OnnxModel& model) {
   return ops;
 }
 
+LayerOptions pool(LayerType type, int size, int stride, int padding, bool ceil) {
+  LayerOptions options = layer(type, "p");
+  options.size = size;
+  options.stride = stride;
+  options.padding = padding;
+  options.ceil = ceil;
+  return options;
+}
+
+// 4x4 pixels with "same" at dilation 2: a window of 5, two pixels on each side.
+TEST(OnnxGraph, a_dilated_and_grouped_convolution) {
+  LayerOptions wide = convolution("c", 3, true);
+  LayerOptions grouped = convolution("g", 3, true);
+  grouped.dilation = grouped.groups = 2;
+  const OnnxModel model = graph_of({wide, grouped, linear("f", 3)});
+  const auto& attributes = model.nodes[1].attributes;
+  EXPECT_EQ(std::get<Integers>(attributes.at("pads")), (Integers{2, 2, 2, 2}));
+  EXPECT_EQ(std::get<Integers>(attributes.at("dilations")), (Integers{2, 2}));
+  EXPECT_EQ(std::get<std::int64_t>(attributes.at("group")), 2);
+}
+
+// PyTorch counts padding, and what is beyond the image for rounding up it does not.
+TEST(OnnxGraph, pools_with_padding_or_rounded_up) {
+  const auto attributes = [](const LayerOptions& options) {
+    return graph_of({options, linear("f", 3)}).nodes[0].attributes;
+  };
+  const auto padded = attributes(pool(LayerType::average_pool, 3, 2, 1, false));
+  EXPECT_EQ(std::get<Integers>(padded.at("pads")), (Integers{1, 1, 1, 1}));
+  EXPECT_EQ(std::get<std::int64_t>(padded.at("count_include_pad")), 1);
+  const auto rounded = attributes(pool(LayerType::average_pool, 3, 2, 0, true));
+  EXPECT_EQ(std::get<std::int64_t>(rounded.at("ceil_mode")), 1);
+  EXPECT_EQ(std::get<std::int64_t>(rounded.at("count_include_pad")), 0);
+  EXPECT_ANY_THROW(attributes(pool(LayerType::average_pool, 3, 2, 1, true)));
+  // PyTorch has one window, ONNX a second one that begins beyond image and padding.
+  EXPECT_ANY_THROW(attributes(pool(LayerType::max_pool, 2, 5, 1, true)));
+}
+
+TEST(OnnxGraph, what_onnx_counts_otherwise_is_refused) {
+  LayerOptions lrn = layer(LayerType::lrn, "n");
+  lrn.size = 4;
+  EXPECT_ANY_THROW(graph_of({lrn, linear("f", 3)}));
+  lrn.size = 5;
+  EXPECT_EQ(operators(graph_of({lrn, linear("f", 3)})),
+            (Strings{"LRN", "Flatten", "Gemm"}));
+}
+
 // One channel to three: the second filter passes it on (option A of He et al. 2016).
 TEST(OnnxGraph, a_shortcut_is_a_convolution_of_zeros_and_ones) {
   LayerOptions shortcut = layer(LayerType::shortcut, "s");

@@ -17,53 +17,73 @@
 namespace crossbow {
 namespace {
 
-Image decode_image(const std::string& path) {
-  const std::vector<std::uint8_t> bytes = read_file(path);
+/// One image as a data set, a JPEG as it is.
+Dataset read_image(const std::string& path, int channels) {
+  std::vector<std::uint8_t> bytes = read_file(path);
   CROSSBOW_VALIDATE(is_jpeg(bytes) || is_png(bytes),
                     ExitCode::data,
                     {"the file is neither a JPEG nor a PNG image",
                      "",
                      path,
                      "Give an image of one of these kinds"});
-  try {
-    return is_jpeg(bytes) ? decode_jpeg(bytes) : decode_png(bytes);
-  } catch (const Error& error) {
-    throw Error(error.exit_code(), path + ": " + error.what());
+  Dataset data;
+  data.n = 1;
+  data.classes = 1;
+  data.labels = {0};
+  data.place = path;
+  if (is_jpeg(bytes)) {
+    const ImageSize size = JpegDecoder().size(bytes);
+    data.h = size.h;
+    data.w = size.w;
+    data.c = channels;  // decoding makes them so
+    data.offsets = {0, std::ssize(bytes)};
+    data.jpeg = std::move(bytes);
+  } else {
+    Image image = decode_png(bytes);
+    data.h = image.h;
+    data.w = image.w;
+    data.c = image.c;
+    data.images = std::move(image.pixels);
   }
+  return data;
 }
 
-/// All images as a data set, cut as those of tests, its labels without meaning.
+/// Bring an image to the size that the network takes, as tests do, and add its pixels.
+void append_image(const Dataset& image, const AverageModel& model, Dataset& all) {
+  const ImageSize wanted{all.h, all.w, all.c};
+  const bool is_cut = model.augment.crop > 0 && image.c == all.c;
+  CROSSBOW_VALIDATE(ImageSize({image.h, image.w, image.c}) == wanted || is_cut,
+                    ExitCode::data,
+                    {fmt::format("the image is {}x{}x{}", image.h, image.w, image.c),
+                     fmt::format("the network takes {}x{}x{}: height, width, channels",
+                                 wanted.h,
+                                 wanted.w,
+                                 wanted.c),
+                     image.place,
+                     "Convert it to this size and to grey (1) or colour (3)"});
+  const std::size_t begin = all.images.size();
+  all.images.resize(begin + static_cast<std::size_t>(pixel_bytes(wanted)));
+  SampleReader({image, {}, {model.augment}}, wanted)
+      .read(0, 0, all.images.data() + begin);
+}
+
+/// All images as a data set, its labels without meaning.
 Dataset read_images(const std::vector<std::string>& paths, const AverageModel& model) {
-  const ImageShape& input = model.plan.input;
-  const ImageSize wanted{
-      static_cast<int>(input.h), static_cast<int>(input.w), static_cast<int>(input.c)};
   Dataset data;
   data.n = static_cast<std::int64_t>(paths.size());
-  data.h = wanted.h;
-  data.w = wanted.w;
-  data.c = wanted.c;
+  data.h = static_cast<int>(model.plan.input.h);
+  data.w = static_cast<int>(model.plan.input.w);
+  data.c = static_cast<int>(model.plan.input.c);
   data.classes = 1;
   data.labels.assign(paths.size(), 0);
   for (const std::string& path : paths) {
-    const Image image = decode_image(path);
-    const ImageSize size{image.h, image.w, image.c};
-    const bool is_cut = model.augment.crop > 0 && size.c == wanted.c;
-    CROSSBOW_VALIDATE(size == wanted || is_cut,
-                      ExitCode::data,
-                      {fmt::format("the image is {}x{}x{}", image.h, image.w, image.c),
-                       fmt::format("the network takes {}x{}x{}: height, width, channels",
-                                   data.h,
-                                   data.w,
-                                   data.c),
-                       path,
-                       "Convert it to this size and to grey (1) or colour (3)"});
-    const std::size_t begin = data.images.size();
-    data.images.resize(begin + static_cast<std::size_t>(pixel_bytes(wanted)));
-    copy_window(image.pixels.data(),
-                size,
-                window_in(size, wanted, {model.augment}, 0, 0),
-                wanted,
-                data.images.data() + begin);
+    try {
+      append_image(read_image(path, data.c), model, data);
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      const bool is_named = message.find(path) != std::string::npos;
+      throw Error(error.exit_code(), is_named ? message : path + ": " + message);
+    }
   }
   return data;
 }

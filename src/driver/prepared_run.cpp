@@ -40,6 +40,10 @@ void check_same_kind(const SampleSet& training, const SampleSet& test) {
        "Name two splits of one data set in data.train and data.test"});
 }
 
+bool have_same_samples(const Dataset& a, const Dataset& b) {
+  return a.labels == b.labels && a.images == b.images && a.jpeg == b.jpeg;
+}
+
 TrainerOptions trainer_options(const RunConfig& config, const DeviceSetup& devices) {
   TrainerOptions options;
   options.model = config.model;
@@ -72,6 +76,10 @@ PreparedRun prepare_run(const RunConfig& config,
   run.training_data = load_data(config.data.train, Split::train, search, notice);
   run.test_data = load_data(config.data.test, Split::test, search, notice);
   check_same_kind(run.training_set(), run.test_set());
+  if (have_same_samples(run.training_data, run.test_data)) {
+    say(notice,
+        "the test set is the training set: test accuracies say nothing about new images");
+  }
   run.mean = config.data.mean.value_or(run.training_data.mean);
   run.std = config.data.std.value_or(run.training_data.std);
   CROSSBOW_VALIDATE(run.std > 0,

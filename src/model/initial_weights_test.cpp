@@ -64,7 +64,10 @@ TEST(InitialWeights, weights_and_biases_are_uniform_as_pytorch_has_them) {
 /// Weights [n, c, 3, 3] of one convolution with an initialiser.
 NamedTensor with_initializer(const Initializer& initializer) {
   ParameterLayout layout;
-  layout.add("conv.weight", {64, 30, 3, 3}, identity_layout(64 * 30 * 9), initializer);
+  layout.add("conv.weight",
+             {64, 30, 3, 3},
+             identity_layout(std::int64_t{64} * 30 * 9),
+             initializer);
   layout.add("conv.bias", {64}, identity_layout(64), initializer);
   NamedTensors tensors = initial_weights(layout, 5);
   EXPECT_EQ(tensors.at("conv.bias").values, std::vector<float>(64, 0.0F));
@@ -104,7 +107,7 @@ void expect_normal(const NamedTensor& tensor, double mean, double std) {
 TEST(InitialWeights, constant_and_uniform) {
   using Kind = InitializerKind;
   EXPECT_EQ(with_initializer({Kind::constant, 0.5}).values,
-            std::vector<float>(64 * 30 * 9, 0.5F));
+            std::vector<float>(std::size_t{64} * 30 * 9, 0.5F));
   NamedTensor uniform = with_initializer({Kind::uniform, 0, 1, 3});
   const Moments m = moments_of(uniform);
   EXPECT_GE(m.least, 1);

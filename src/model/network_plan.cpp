@@ -179,7 +179,8 @@ class Planner {
                        place(layer),
                        "Use groups that divide both"});
     const std::int64_t window = std::int64_t{o.kernel - 1} * o.dilation + 1;
-    const std::int64_t padding = o.padding_same ? window - 1 : 2 * o.padding;
+    const std::int64_t padding =
+        o.padding_same ? window - 1 : std::int64_t{2} * o.padding;
     check_window(layer, window, padding);
     return {(layer.in.h + padding - window) / o.stride + 1,
             (layer.in.w + padding - window) / o.stride + 1,
@@ -275,6 +276,15 @@ double training_flops(const NetworkPlan& plan) {
     flops += forward_flops(layer) * (first ? 2 : 3);
   }
   return flops;
+}
+
+double activation_bytes(const NetworkPlan& plan) {
+  double bytes = 0;
+  for (const LayerPlan& layer : plan.layers) {
+    bytes += sizeof(float) * static_cast<double>(layer.out.h) *
+             static_cast<double>(layer.out.w) * static_cast<double>(layer.out.c);
+  }
+  return bytes;
 }
 
 NetworkTensors tensors_of(const NetworkPlan& plan) {

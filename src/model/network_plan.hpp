@@ -53,6 +53,9 @@ double forward_flops(const LayerPlan& layer);
 /// gradient that is computed (the first layer needs none of its input).
 double training_flops(const NetworkPlan& plan);
 
+/// Bytes of all layers' outputs per image; in double, since a deck may ask for any.
+double activation_bytes(const NetworkPlan& plan);
+
 /// A tensor's name and its shape in the exchange layout.
 struct NamedShape {
   std::string name;

@@ -21,6 +21,13 @@ NetworkOptions inference_options(std::int64_t batch,
 
 }  // namespace
 
+std::int64_t test_batch(const NetworkPlan& plan, std::int64_t samples) {
+  constexpr std::int64_t usual = 125;
+  constexpr double most_bytes = 1 << 30;
+  const double fitting = std::clamp(most_bytes / activation_bytes(plan), 1.0, 1e9);
+  return std::min({samples, usual, static_cast<std::int64_t>(fitting)});
+}
+
 EvaluationResult mean_of(const std::vector<BlockResult>& blocks, std::int64_t samples) {
   double loss = 0;
   std::int64_t correct = 0;
@@ -39,7 +46,7 @@ Evaluator<Exec>::Evaluator(const Exec& exec,
                            KernelSet kernels,
                            const ParameterLayout* parameters)
     : samples_(samples.data.n),
-      batch_(std::min(samples_, largest_test_batch)),
+      batch_(test_batch(plan, samples_)),
       blocks_((samples_ + batch_ - 1) / batch_),
       network_(exec, plan, inference_options(batch_, kernels, parameters)),
       filler_(exec, samples, batch_) {}

@@ -12,8 +12,9 @@
 
 namespace crossbow {
 
-/// Samples of a block: activations of LeNet then stay in a few MiB.
-inline constexpr std::int64_t largest_test_batch = 125;
+/// Samples of a block of `samples`: 125, with which LeNet's activations stay in a few
+/// MiB, but fewer where those of the network would need more than a GiB.
+std::int64_t test_batch(const NetworkPlan& plan, std::int64_t samples);
 
 /// Sums over the samples of a block.
 struct BlockResult {
