@@ -237,7 +237,7 @@ Pool2dShape five_by_six(PoolKind kind,
                         std::int64_t stride,
                         std::int64_t padding,
                         bool ceil) {
-  return {1, 5, 6, 1, size, stride, kind, false, padding, ceil};
+  return {1, 5, 6, 1, size, stride, kind, false, ceil, padding};
 }
 
 // torch.nn.functional, PyTorch 2; averages in ninths of a value, so that they are exact.
