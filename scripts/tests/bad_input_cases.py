@@ -453,7 +453,8 @@ class Files:
         crossbow(program, "import", "mnist", digits, self.data)
         crossbow(program, "import", "mnist", digits, self.test, "--split", "test")
         self.deck = here / "deck.toml"
-        self.deck.write_text(DECK.replace('"digits"', f'"{self.test}"'))
+        self.deck.write_text(DECK.replace('"digits"', f'"{self.data}"', 1)
+                             .replace('"digits"', f'"{self.test}"'))
         self.run = here / "run"
         crossbow(program, "run", self.deck, f"run.output={self.run}", "training.epochs=1",
                  "checkpoint.every_epochs=0.5", "model.hidden=[8]")

@@ -40,6 +40,7 @@ void check_same_kind(const SampleSet& training, const SampleSet& test) {
        "Name two splits of one data set in data.train and data.test"});
 }
 
+/// Whether accuracies would be those of images that were trained on.
 bool have_same_samples(const Dataset& a, const Dataset& b) {
   return a.labels == b.labels && a.images == b.images && a.jpeg == b.jpeg;
 }
@@ -76,10 +77,6 @@ PreparedRun prepare_run(const RunConfig& config,
   run.training_data = load_data(config.data.train, Split::train, search, notice);
   run.test_data = load_data(config.data.test, Split::test, search, notice);
   check_same_kind(run.training_set(), run.test_set());
-  if (have_same_samples(run.training_data, run.test_data)) {
-    say(notice,
-        "the test set is the training set: test accuracies say nothing about new images");
-  }
   run.mean = config.data.mean.value_or(run.training_data.mean);
   run.std = config.data.std.value_or(run.training_data.std);
   CROSSBOW_VALIDATE(run.std > 0,
@@ -106,6 +103,10 @@ PreparedRun prepare_run(const RunConfig& config,
   check_stable(config, run.devices.learners, "learners on all devices");
   check_equal_devices(config.averaging.method,
                       run.devices.placement.learners_of_device());
+  if (have_same_samples(run.training_data, run.test_data)) {
+    say(notice,
+        "the test set is the training set: test accuracies say nothing about new images");
+  }
   if (!run.devices.placement.warning.empty()) {
     say(notice, run.devices.placement.warning);
   }
