@@ -57,6 +57,8 @@ nlohmann::json read_run_record(const std::string& path) {
     return json::parse(bytes, limit_depth);
   } catch (const json::parse_error& failure) {
     refuse(place_of(bytes, failure.byte), path);
+  } catch (const json::out_of_range&) {
+    refuse("a number in it is beyond what a double can hold", path);
   }
 }
 

@@ -184,7 +184,8 @@ TEST(PlanFile, a_file_that_is_no_json_or_not_there_is_a_data_error) {
   const TestFolder folder;
   std::ofstream(folder / "plan.json") << "{\"placement\": {";
   std::ofstream(folder / "deep.json") << std::string(100000, '[');
-  for (const char* name : {"plan.json", "missing.json", "deep.json"}) {
+  std::ofstream(folder / "large.json") << "{\"placement\": 8e2811}";
+  for (const char* name : {"plan.json", "missing.json", "deep.json", "large.json"}) {
     try {
       read_plan_file(folder / name, three_by_two(), bytes);
       ADD_FAILURE() << "no error";
