@@ -121,7 +121,7 @@ class GraphBuilder {
       weight[static_cast<std::size_t>((begin + c) * channels + c)] = 1;
     }
     const std::int64_t stride = layer.options.stride;
-    const Value y =
+    Value y =
         add("Conv", layer.name, {square(x)}, {{"strides", Integers{stride, stride}}});
     nodes().back().inputs.push_back(layer.name + ".weight");
     model_.constants.push_back(std::move(weight));

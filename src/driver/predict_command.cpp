@@ -80,9 +80,11 @@ Dataset read_images(const std::vector<std::string>& paths, const AverageModel& m
     try {
       append_image(read_image(path, data.c), model, data);
     } catch (const Error& error) {
-      const std::string message = error.what();
-      const bool is_named = message.find(path) != std::string::npos;
-      throw Error(error.exit_code(), is_named ? message : path + ": " + message);
+      std::string message = error.what();
+      if (message.find(path) == std::string::npos) {
+        message.insert(0, path + ": ");
+      }
+      throw Error(error.exit_code(), message);
     }
   }
   return data;
