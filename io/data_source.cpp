@@ -41,11 +41,6 @@ std::vector<std::string> without_repetitions(const std::vector<fs::path>& paths)
   return places;
 }
 
-bool is_folder(const std::string& path) {
-  std::error_code failed;
-  return fs::is_directory(path, failed);
-}
-
 bool exists(const std::string& path) {
   std::error_code failed;
   return fs::exists(path, failed);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -20,11 +21,6 @@ namespace fs = std::filesystem;
 // Data lie in split/class/file, maybe with a folder or two around: a loop of links, or
 // the root of a machine, is not followed to its end.
 constexpr int most_depth = 6;
-
-bool is_folder(const std::string& path) {
-  std::error_code failed;
-  return fs::is_directory(path, failed);
-}
 
 std::vector<TreeEntry> list_folder(const std::string& folder) {
   std::error_code failed;
@@ -69,6 +65,19 @@ std::vector<TreeEntry> list_archive(const std::string& path) {
 }
 
 }  // namespace
+
+bool is_folder(const std::string& path) {
+  std::error_code failed;
+  return fs::is_directory(path, failed);
+}
+
+bool has_ending(const std::string& path, std::span<const std::string_view> endings) {
+  std::string ending = fs::path(path).extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
+  return std::find(endings.begin(), endings.end(), ending) != endings.end();
+}
 
 bool has_archive_name(const std::string& path) {
   constexpr std::array<const char*, 5> endings{".tar", ".tar.gz", ".tgz", ".zip", ".npz"};

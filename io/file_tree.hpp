@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace crossbow {
@@ -13,6 +15,12 @@ struct TreeEntry {
   std::string path;
   bool is_folder = false;
 };
+
+/// Whether `path` is a folder, or a link to one, that can be looked at.
+bool is_folder(const std::string& path);
+
+/// Whether the ending of the file's name is one of `endings` (".jpg"), in whatever case.
+bool has_ending(const std::string& path, std::span<const std::string_view> endings);
 
 /// Whether the name `path` ends as that of an archive does (.tar, .tar.gz, .tgz, .zip,
 /// .npz).

@@ -26,11 +26,6 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, failed);
 }
 
-bool is_folder(const std::string& path) {
-  std::error_code failed;
-  return fs::is_directory(path, failed);
-}
-
 std::string file_name(const std::string& path) {
   return fs::path(path).filename().string();
 }

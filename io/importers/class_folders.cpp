@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -48,11 +47,7 @@ bool is_hidden(const Names& names) {
 bool has_other_image_name(const std::string& path) {
   constexpr std::array<std::string_view, 7> endings{
       ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm"};
-  std::string ending = fs::path(path).extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  return std::find(endings.begin(), endings.end(), ending) != endings.end();
+  return has_ending(path, endings);
 }
 
 struct Item {

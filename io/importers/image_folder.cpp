@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -21,8 +19,6 @@
 namespace crossbow {
 namespace {
 
-namespace fs = std::filesystem;
-
 using Bytes = std::vector<std::uint8_t>;
 
 struct Sample {
@@ -34,11 +30,6 @@ struct Sample {
 
   bool is_good() const { return size.h > 0; }
 };
-
-bool is_folder(const std::string& path) {
-  std::error_code failed;
-  return fs::is_directory(path, failed);
-}
 
 std::vector<Sample> read_samples(const ClassFolders& classes,
                                  const std::string& source,
@@ -222,11 +213,7 @@ Dataset assemble(std::vector<Sample>& samples, bool is_compressed) {
 
 bool has_image_name(const std::string& path) {
   constexpr std::array<std::string_view, 3> endings{".jpg", ".jpeg", ".png"};
-  std::string ending = fs::path(path).extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
-  return std::find(endings.begin(), endings.end(), ending) != endings.end();
+  return has_ending(path, endings);
 }
 
 bool is_image_folder(const std::string& source) {

@@ -5,6 +5,8 @@
 
 #include "base/error.hpp"
 
+#include "model/convolution_window.hpp"
+
 namespace crossbow {
 namespace {
 
@@ -93,17 +95,16 @@ class GraphBuilder {
 
   Value convolution(const LayerPlan& layer, const Value& x) {
     const LayerOptions& o = layer.options;
-    const std::int64_t same = std::int64_t{o.dilation} * (o.kernel - 1);
-    const std::int64_t before = o.padding_same ? same / 2 : o.padding;
-    const std::int64_t after = o.padding_same ? same - same / 2 : o.padding;
-    return add_weighted("Conv",
-                        layer,
-                        square(x),
-                        {{"kernel_shape", Integers{o.kernel, o.kernel}},
-                         {"strides", Integers{o.stride, o.stride}},
-                         {"dilations", Integers{o.dilation, o.dilation}},
-                         {"group", std::int64_t{o.groups}},
-                         {"pads", Integers{before, before, after, after}}});
+    const ConvolutionWindow pads = convolution_window(o);
+    return add_weighted(
+        "Conv",
+        layer,
+        square(x),
+        {{"kernel_shape", Integers{o.kernel, o.kernel}},
+         {"strides", Integers{o.stride, o.stride}},
+         {"dilations", Integers{o.dilation, o.dilation}},
+         {"group", std::int64_t{o.groups}},
+         {"pads", Integers{pads.pad_begin, pads.pad_begin, pads.pad_end, pads.pad_end}}});
   }
 
   Value linear(const LayerPlan& layer, const Value& x) {

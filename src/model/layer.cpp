@@ -7,6 +7,7 @@
 #include "kernels/conv2d.hpp"
 #include "kernels/linear.hpp"
 
+#include "model/convolution_window.hpp"
 #include "model/layers/batch_norm_layer.hpp"
 #include "model/layers/plain.hpp"
 #include "model/layers/weighted.hpp"
@@ -37,9 +38,9 @@ Conv2dShape conv2d_shape(const LayerPlan& plan, std::int64_t batch) {
   s.stride = o.stride;
   s.groups = o.groups;
   s.dilation = o.dilation;
-  const std::int64_t same = s.window() - 1;
-  s.pad_begin = o.padding_same ? same / 2 : o.padding;
-  s.pad_end = o.padding_same ? same - same / 2 : o.padding;
+  const ConvolutionWindow window = convolution_window(o);
+  s.pad_begin = window.pad_begin;
+  s.pad_end = window.pad_end;
   s.bias = o.bias;
   s.relu = plan.relu;
   return s;

@@ -9,6 +9,7 @@
 
 #include "kernels/pool2d.hpp"
 
+#include "model/convolution_window.hpp"
 #include "model/layer_fusion.hpp"
 #include "model/named_networks.hpp"
 
@@ -178,12 +179,10 @@ class Planner {
                            std::to_string(o.filters) + " filters go out",
                        place(layer),
                        "Use groups that divide both"});
-    const std::int64_t window = std::int64_t{o.kernel - 1} * o.dilation + 1;
-    const std::int64_t padding =
-        o.padding_same ? window - 1 : std::int64_t{2} * o.padding;
-    check_window(layer, window, padding);
-    return {(layer.in.h + padding - window) / o.stride + 1,
-            (layer.in.w + padding - window) / o.stride + 1,
+    const ConvolutionWindow window = convolution_window(o);
+    check_window(layer, window.size, window.padding());
+    return {(layer.in.h + window.padding() - window.size) / o.stride + 1,
+            (layer.in.w + window.padding() - window.size) / o.stride + 1,
             o.filters};
   }
 
