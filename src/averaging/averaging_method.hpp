@@ -90,7 +90,7 @@ class AveragingMethod {
   virtual void restart(const Exec& /*exec*/) {}
 
   /// At rest: all state but replicas' w and v, by name ("average/<tensor>" and so on).
-  virtual void save(const Exec& exec, NamedTensors& tensors) const = 0;
+  virtual void save(const Exec& exec, PackedTensors& tensors) const = 0;
   /// Learner j's own thread, before anything else: touch the method's memory that is to
   /// lie near j.
   virtual void touch(int /*j*/, const Exec& /*exec*/) {}

@@ -42,7 +42,7 @@ RoundOutcome Downpour<Exec>::finish_round(int j,
 }
 
 template <class Exec>
-void Downpour<Exec>::save(const Exec& exec, NamedTensors& tensors) const {
+void Downpour<Exec>::save(const Exec& exec, PackedTensors& tensors) const {
   OwnReplicas<Exec>::save(exec, tensors);
   for (int j = 0; j < store().learners(); ++j) {
     save_vector<Exec>(exec, layout(), pulled_name(j), pulled(j), tensors);

@@ -19,7 +19,7 @@ class Downpour final : public OwnReplicas<Exec> {
 
   /// Waits for nobody but him who holds z's lock.
   RoundOutcome finish_round(int j, const Exec& exec, const RoundRule& round) override;
-  void save(const Exec& exec, NamedTensors& tensors) const override;
+  void save(const Exec& exec, PackedTensors& tensors) const override;
   void restore(const Exec& exec,
                const NamedTensors& tensors,
                std::int64_t round) override;

@@ -21,7 +21,7 @@ class OwnReplicas : public AveragingMethod<Exec> {
       mean_of_replicas<Exec>(exec, store_, as_span(z_));
     }
   }
-  void save(const Exec& exec, NamedTensors& tensors) const override {
+  void save(const Exec& exec, PackedTensors& tensors) const override {
     save_vector<Exec>(exec, layout_, "average/", as_span(z_), tensors);
   }
   void restore(const Exec& exec,

@@ -40,7 +40,7 @@ RoundOutcome PolyakRuppert<Exec>::finish_round(int j,
 }
 
 template <class Exec>
-void PolyakRuppert<Exec>::save(const Exec& exec, NamedTensors& tensors) const {
+void PolyakRuppert<Exec>::save(const Exec& exec, PackedTensors& tensors) const {
   save_vector<Exec>(exec, layout_, "average/", as_span(z_), tensors);
 }
 

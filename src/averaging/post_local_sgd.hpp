@@ -35,7 +35,7 @@ class PostLocalSgd final : public AveragingMethod<Exec> {
   void collect(const Exec& exec) override { of(0).collect(exec); }
   Span<Exec> average() const override { return of(0).average(); }
   int distinct_replicas() const override { return of(0).distinct_replicas(); }
-  void save(const Exec& exec, NamedTensors& tensors) const override {
+  void save(const Exec& exec, PackedTensors& tensors) const override {
     of(0).save(exec, tensors);
   }
   void restore(const Exec& exec,

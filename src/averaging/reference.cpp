@@ -120,7 +120,7 @@ void TwoLevelAveraging<Exec>::restart(const Exec& exec) {
 }
 
 template <class Exec>
-void TwoLevelAveraging<Exec>::save(const Exec& exec, NamedTensors& tensors) const {
+void TwoLevelAveraging<Exec>::save(const Exec& exec, PackedTensors& tensors) const {
   OwnReplicas<Exec>::save(exec, tensors);
   save_vector<Exec>(exec, layout(), "previous/", as_span(z_prev_), tensors);
   for (int d = 0; d < devices_; ++d) {

@@ -29,7 +29,7 @@ class TwoLevelAveraging final : public OwnReplicas<Exec> {
 
   RoundOutcome finish_round(int j, const Exec& exec, const RoundRule& round) override;
   void restart(const Exec& exec) override;
-  void save(const Exec& exec, NamedTensors& tensors) const override;
+  void save(const Exec& exec, PackedTensors& tensors) const override;
   void restore(const Exec& exec,
                const NamedTensors& tensors,
                std::int64_t round) override;

@@ -116,7 +116,7 @@ void Sma<Exec>::restart(const Exec& exec) {
 }
 
 template <class Exec>
-void Sma<Exec>::save(const Exec& exec, NamedTensors& tensors) const {
+void Sma<Exec>::save(const Exec& exec, PackedTensors& tensors) const {
   save_vector<Exec>(exec, layout_, "average/", average_of_turn(turns_done()), tensors);
   save_vector<Exec>(
       exec, layout_, "previous/", average_of_turn(turns_done() - 1), tensors);

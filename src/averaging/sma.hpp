@@ -34,7 +34,7 @@ class Sma final : public AveragingMethod<Exec> {
   Span<Exec> average() const override { return average_of_turn(turns_done()); }
   int distinct_replicas() const override { return store_.learners(); }
   void restart(const Exec& exec) override;
-  void save(const Exec& exec, NamedTensors& tensors) const override;
+  void save(const Exec& exec, PackedTensors& tensors) const override;
   void restore(const Exec& exec,
                const NamedTensors& tensors,
                std::int64_t round) override;

@@ -235,8 +235,7 @@ TEST(Sma, continues_from_what_it_saved) {
       Fleet whole(3, sma(period, 0.9)), interrupted(3, sma(period, 0.9));
       whole.run(1, 11, rule);
       interrupted.run(1, stop, rule);
-      NamedTensors tensors;
-      interrupted.method->save(interrupted.exec, tensors);
+      const NamedTensors tensors = interrupted.saved_tensors();
       Fleet resumed(3, sma(period, 0.9));
       for (int j = 0; j < 3; ++j) {
         resumed.set(resumed.store.replica(j).w, interrupted.w(j));

@@ -102,7 +102,7 @@ bool Ssgd<Exec>::is_bad(const Exec& exec) const {
 }
 
 template <class Exec>
-void Ssgd<Exec>::save(const Exec& exec, NamedTensors& tensors) const {
+void Ssgd<Exec>::save(const Exec& exec, PackedTensors& tensors) const {
   save_vector<Exec>(exec, layout_, "average/", store_.replica(0).w, tensors);
 }
 

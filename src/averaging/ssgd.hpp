@@ -32,7 +32,7 @@ class Ssgd final : public AveragingMethod<Exec> {
   RoundOutcome finish_round(int j, const Exec& exec, const RoundRule& round) override;
   Span<Exec> average() const override { return store_.replica(0).w; }
   int distinct_replicas() const override { return 1; }
-  void save(const Exec& exec, NamedTensors& tensors) const override;
+  void save(const Exec& exec, PackedTensors& tensors) const override;
   void restore(const Exec& exec,
                const NamedTensors& tensors,
                std::int64_t round) override;

@@ -115,8 +115,7 @@ TEST(Ssgd, continues_from_what_it_saved) {
   Fleet whole(3, ssgd()), interrupted(3, ssgd()), resumed(3, ssgd());
   whole.run(1, 9, averaging_every(1));
   interrupted.run(1, 4, averaging_every(1));
-  NamedTensors tensors;
-  interrupted.method->save(interrupted.exec, tensors);
+  const NamedTensors tensors = interrupted.saved_tensors();
   resumed.set(resumed.store.replica(0).w, interrupted.w(0));
   resumed.set(resumed.store.replica(0).v, interrupted.v(0));
   resumed.method->restore(resumed.exec, tensors, 4);

@@ -104,10 +104,17 @@ class Fleet {
   std::vector<float> v(int j) const { return get(store.replica(j).v); }
   std::vector<float> z() const { return get(method->average()); }
 
+  /// What the method saves.
+  NamedTensors saved_tensors() const {
+    PackedTensors packed;
+    method->save(exec, packed);
+    NamedTensors tensors;
+    packed.unpack(tensors);
+    return tensors;
+  }
   /// What the method saves under `prefix`, as one vector.
   std::vector<float> saved(const std::string& prefix) const {
-    NamedTensors tensors;
-    method->save(exec, tensors);
+    const NamedTensors tensors = saved_tensors();
     std::vector<float> vector(static_cast<std::size_t>(layout.size()));
     layout.pack(tensors, prefix, vector);
     return vector;

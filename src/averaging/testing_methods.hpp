@@ -275,14 +275,8 @@ inline Doubles sum_of_steps(const Fleet& fleet, std::int64_t last, const RuleOf&
 // ---- Stopping and going on
 // ---------------------------------------------------------------
 
-inline NamedTensors tensors_of(const Fleet& fleet) {
-  NamedTensors tensors;
-  fleet.method->save(fleet.exec, tensors);
-  return tensors;
-}
-
 inline void expect_same_saved(const Fleet& a, const Fleet& b) {
-  const NamedTensors of_a = tensors_of(a), of_b = tensors_of(b);
+  const NamedTensors of_a = a.saved_tensors(), of_b = b.saved_tensors();
   ASSERT_EQ(of_a.size(), of_b.size());
   for (const auto& [name, tensor] : of_a) {
     ASSERT_EQ(of_b.count(name), 1U) << name;
@@ -297,7 +291,7 @@ inline void restore_from(const Fleet& saved, std::int64_t round, const Fleet& fr
     fresh.set(fresh.store.replica(j).w, saved.w(j));
     fresh.set(fresh.store.replica(j).v, saved.v(j));
   }
-  fresh.method->restore(fresh.exec, tensors_of(saved), round);
+  fresh.method->restore(fresh.exec, saved.saved_tensors(), round);
 }
 
 // ---- Failures
@@ -355,7 +349,7 @@ inline void expect_bad_number_stays_out(const MethodOptions& options, BadPart pa
       const std::vector<char> good = run_with({part, learner, place}, fleet, rule(3));
       EXPECT_EQ(good[static_cast<std::size_t>(learner)], 0);
       expect_finite(fleet.z(), "z");
-      for (const auto& [name, tensor] : tensors_of(fleet)) {
+      for (const auto& [name, tensor] : fleet.saved_tensors()) {
         expect_finite(tensor.values, name);
       }
     }

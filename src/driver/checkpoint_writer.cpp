@@ -95,7 +95,7 @@ void CheckpointWriter::work() {
 
 void CheckpointWriter::write_job(const Job& job) {
   const std::string path = checkpoint_path(folder_, job.round);
-  write_checkpoint(path, job.checkpoint);
+  write_checkpoint(path, job.make());
   if (job.is_best) {
     link_best(folder_, path);
   }
@@ -107,7 +107,7 @@ void CheckpointWriter::wait_until_idle(std::unique_lock<std::mutex>& lock) {
   changed_.wait(lock, [this] { return !job_.has_value(); });
 }
 
-void CheckpointWriter::write(Checkpoint&& checkpoint, std::int64_t round, bool is_best) {
+void CheckpointWriter::write(MakeCheckpoint make, std::int64_t round, bool is_best) {
   std::unique_lock lock(mutex_);
   wait_until_idle(lock);
   const bool goes_on =
@@ -115,7 +115,7 @@ void CheckpointWriter::write(Checkpoint&& checkpoint, std::int64_t round, bool i
   if (error_ != nullptr && !goes_on) {
     std::rethrow_exception(std::exchange(error_, nullptr));
   }
-  job_ = Job{std::move(checkpoint), round, is_best};
+  job_ = Job{std::move(make), round, is_best};
   changed_.notify_all();
 }
 

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,17 +33,20 @@ class CheckpointWriter {
   CheckpointWriter(CheckpointWriter&&) = delete;
   CheckpointWriter& operator=(CheckpointWriter&&) = delete;
 
+  /// What the writing thread calls once for what it is to write.
+  using MakeCheckpoint = std::function<Checkpoint()>;
+
   /// Take the state after `round` to be written; returns at once unless one before it is
   /// still being written. Where that failed and checkpoint.on_write_error is "stop",
   /// throws its error. `is_best`: link best.h5 to it, too.
-  void write(Checkpoint&& checkpoint, std::int64_t round, bool is_best);
+  void write(MakeCheckpoint make, std::int64_t round, bool is_best);
 
   /// Block until everything is written; throw the error of the newest if it is not.
   void finish();
 
  private:
   struct Job {
-    Checkpoint checkpoint;
+    MakeCheckpoint make;
     std::int64_t round = 0;
     bool is_best = false;
   };

@@ -18,12 +18,14 @@ namespace {
 namespace fs = std::filesystem;
 using testing_support::TestFolder;
 
-Checkpoint state_of(float value) {
-  Checkpoint checkpoint;
-  checkpoint.tensors["average/w"] = {value, 2};
-  checkpoint.shapes["average/w"] = {2};
-  checkpoint.integers["round"] = 7;
-  return checkpoint;
+CheckpointWriter::MakeCheckpoint state_of(float value) {
+  return [value] {
+    Checkpoint checkpoint;
+    checkpoint.tensors["average/w"] = {value, 2};
+    checkpoint.shapes["average/w"] = {2};
+    checkpoint.integers["round"] = 7;
+    return checkpoint;
+  };
 }
 
 class Writing : public ::testing::Test {

@@ -246,7 +246,11 @@ void RunSession::progress(const TrainingProgress& progress) {
 void RunSession::checkpoint(TrainingState&& state) {
   const std::int64_t round = state.round;
   since_checkpoint_.restart();
-  writer_->write(to_checkpoint(std::move(state), run_), round, is_best_);
+  auto make = [this, state = std::move(state)]() mutable {
+    state.unpack();
+    return to_checkpoint(std::move(state), run_);
+  };
+  writer_->write(std::move(make), round, is_best_);
   is_best_ = false;
 }
 

@@ -43,14 +43,14 @@ void to_device(const Exec& exec, std::span<const T> host, Span<Exec, T> values) 
   exec.fence("crossbow::to_device");
 }
 
-/// Leave `vector`, laid out as `layout`, in `tensors` under prefix + name.
+/// Leave a copy of `vector`, laid out as `layout`, in `tensors` under prefix + name.
 template <class Exec>
 void save_vector(const Exec& exec,
                  const ParameterLayout& layout,
                  const std::string& prefix,
                  Span<Exec> vector,
-                 NamedTensors& tensors) {
-  layout.unpack(to_host<Exec>(exec, vector), prefix, tensors);
+                 PackedTensors& tensors) {
+  tensors.add(layout, prefix, to_host<Exec>(exec, vector));
 }
 
 /// Fill `vector` from the tensors under prefix + name; done on return. Throws Error(data)

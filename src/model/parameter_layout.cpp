@@ -80,4 +80,11 @@ void ParameterLayout::unpack(std::span<const float> vector,
   }
 }
 
+void PackedTensors::unpack(NamedTensors& tensors) {
+  for (const Part& part : parts_) {
+    part.layout.unpack(part.vector, part.prefix, tensors);
+  }
+  parts_.clear();
+}
+
 }  // namespace crossbow

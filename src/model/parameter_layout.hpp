@@ -65,4 +65,24 @@ class ParameterLayout {
   std::int64_t size_ = 0;
 };
 
+/// Vectors as they lay in memory, copied while learners rest. Whoever has the time makes
+/// tensors of them, in another thread if need be.
+class PackedTensors {
+ public:
+  /// Take `vector`, of layout.size() elements, whose tensors go by prefix + slot name.
+  void add(const ParameterLayout& layout, std::string prefix, std::vector<float> vector) {
+    parts_.push_back({layout, std::move(prefix), std::move(vector)});
+  }
+  /// Move everything taken to `tensors`.
+  void unpack(NamedTensors& tensors);
+
+ private:
+  struct Part {
+    ParameterLayout layout;
+    std::string prefix;
+    std::vector<float> vector;
+  };
+  std::vector<Part> parts_;
+};
+
 }  // namespace crossbow

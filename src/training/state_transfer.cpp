@@ -70,10 +70,10 @@ void collect_tensors(const Exec& exec,
                      const AveragingMethod<Exec>& method,
                      Span<Exec> average_statistics,
                      TrainingState& state) {
-  method.save(exec, state.tensors);
+  method.save(exec, state.packed);
   const auto collect =
       [&](const ParameterLayout& layout, Span<Exec> vector, const std::string& prefix) {
-        save_vector<Exec>(exec, layout, prefix, vector, state.tensors);
+        save_vector<Exec>(exec, layout, prefix, vector, state.packed);
       };
   collect(layouts.statistics, average_statistics, "average_statistics/");
   for (int j = 0; j < store.learners(); ++j) {

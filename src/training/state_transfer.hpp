@@ -24,7 +24,8 @@ void place_replica(const Exec& exec,
                    int j,
                    const Replica<Exec>& replica);
 
-/// Add all tensors of a resting training to `state`. Blocks.
+/// Add copies of all vectors of a resting training to `state`, as they lie in memory.
+/// Blocks.
 template <class Exec>
 void collect_tensors(const Exec& exec,
                      const ReplicaLayouts& layouts,

@@ -95,6 +95,7 @@ class Recorder : public TrainingObserver {
     if (save_after >= 0) {
       save_after = rounds_of_first_ + save_distance;
     }
+    state.unpack();
     checkpoints.push_back(std::move(state));
   }
 

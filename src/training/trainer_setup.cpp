@@ -8,6 +8,7 @@ namespace crossbow {
 TrainingState in_this_stream(TrainingState state,
                              const TrainerOptions& o,
                              const BatchStream& stream) {
+  state.unpack();
   const std::int64_t b = o.training.batch, epoch = stream.samples_per_epoch();
   if (state.samples_per_epoch == epoch && state.samples % b == 0) {
     return state;

@@ -56,7 +56,7 @@ class TrainingObserver {
   virtual bool checkpoint_requested() { return false; }
   /// After each test.
   virtual TestVerdict tested(const TestResult& /*result*/) { return {}; }
-  /// All learners rest: save this. The state is the callee's.
+  /// All learners rest: save this. The state is the callee's, not unpacked yet.
   virtual void checkpoint(TrainingState&& /*state*/) {}
 };
 

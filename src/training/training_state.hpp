@@ -24,12 +24,16 @@ struct TrainingState {
   double seconds = 0;                   // of training, tests excluded
   bool restart_pending = false;         // see AveragingRestart
   NamedTensors tensors;
+  PackedTensors packed;  // of these, what nobody has unpacked yet
 
   // Since the last row of the history: what the next row's means are taken over.
   std::int64_t row_samples = 0;
   double row_seconds = 0;
   std::int64_t losses = 0;        // batches that learners have had since
   std::vector<double> loss_sums;  // by learner: sum of the mean losses of its batches
+
+  /// Have everything in `tensors`.
+  void unpack() { packed.unpack(tensors); }
 };
 
 /// The state before the first round: weights as `seed` has them.
