@@ -187,6 +187,8 @@ Dataset load_imported(const std::string& source,
     cached->source = identity.text;
     return *std::move(cached);
   }
+  // Minutes, where the source is large.
+  say(notice, "importing the " + to_string(split) + " samples of " + source);
   Dataset data = importer.import(source, options).data;
   keep_in_cache(file_of(data.digest), data, notice);
   return data;

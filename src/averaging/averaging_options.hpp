@@ -58,6 +58,18 @@ constexpr bool pulls_by_alpha(AveragingMethodName method) {
          method == AveragingMethodName::easgd_async;
 }
 
+/// Whether z has a momentum of its own, mu (DESIGN 2.1, 2.8).
+constexpr bool has_average_momentum(AveragingMethodName method) {
+  return method == AveragingMethodName::sma || method == AveragingMethodName::reference;
+}
+
+/// Whether learners are combined every tau rounds.
+constexpr bool has_period(AveragingMethodName method) {
+  return method != AveragingMethodName::ssgd &&
+         method != AveragingMethodName::polyak_ruppert &&
+         method != AveragingMethodName::hogwild;
+}
+
 /// Whether each learner always has weights and velocity of its own. post_local_sgd has
 /// them from some round on.
 constexpr bool has_own_weights(AveragingMethodName method) {

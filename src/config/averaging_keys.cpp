@@ -1,7 +1,19 @@
+#include <utility>
+
 #include "config/key_groups.hpp"
 
 namespace crossbow {
 namespace {
+
+/// A key that only some methods use; `condition` says which.
+template <bool (*uses)(AveragingMethodName)>
+KeyBinding only_for(KeyBinding binding, const std::string& condition) {
+  return only_if(
+      std::move(binding),
+      [](const RunConfig& c) { return uses(c.averaging.method); },
+      "with method = " + condition,
+      "method");
+}
 
 KeyBinding alpha_key() {
   const auto read = [](const DeckValue& value, RunConfig& config) {
@@ -39,6 +51,33 @@ KeyBinding alpha_key() {
       show};
 }
 
+KeyBinding momentum_key() {
+  return bind_or_word<RunConfig>(
+      {.section = "averaging",
+       .key = "momentum",
+       .type = KeyType::number,
+       .range = from_to_below(0, 1),
+       .help = "Momentum of the average model; `\"auto\"` is 0.9 where "
+               "`optimizer.momentum` is 0 or the method is `reference`, else 0.5."},
+      "auto",
+      std::optional<double>(),
+      [](auto& c) -> auto& { return c.averaging.momentum; });
+}
+
+KeyBinding period_key() {
+  return bind_or_word<RunConfig>(
+      {.section = "averaging",
+       .key = "period",
+       .type = KeyType::integer,
+       .range = at_least(1),
+       .unit = "rounds",
+       .help = "Rounds from one averaging to the next; `\"never\"`: only "
+               "for tests, checkpoints and the end."},
+      "never",
+      std::int64_t{0},
+      [](auto& c) -> auto& { return c.averaging.period; });
+}
+
 KeyBinding method_key() {
   const EnumNames<AveragingMethodName> methods(averaging_method_names.begin(),
                                                averaging_method_names.end());
@@ -51,10 +90,7 @@ KeyBinding method_key() {
                "become their mean; `post_local_sgd`: `ssgd`, then `local_sgd`; "
                "`polyak_ruppert`: the mean of `ssgd`'s iterates; `downpour`: an "
                "asynchronous parameter server; `hogwild`: one model without locks, host "
-               "only; `reference`: two levels, inside a device and across devices. "
-               "`alpha` is used by the first three, `momentum` by `sma` and `reference`, "
-               "`restart` by `sma`, `easgd` and `reference`, `period` by all but `ssgd`, "
-               "`polyak_ruppert` and `hogwild`."},
+               "only; `reference`: two levels, inside a device and across devices."},
       methods,
       [](auto& c) -> auto& { return c.averaging.method; });
 }
@@ -64,36 +100,21 @@ KeyBinding method_key() {
 KeyBindings averaging_keys() {
   return {
       method_key(),
-      alpha_key(),
-      bind_or_word<RunConfig>(
-          {.section = "averaging",
-           .key = "momentum",
-           .type = KeyType::number,
-           .range = from_to_below(0, 1),
-           .help = "Momentum of the average model; `\"auto\"` is 0.9 where "
-                   "`optimizer.momentum` is 0 or the method is `reference`, else 0.5."},
-          "auto",
-          std::optional<double>(),
-          [](auto& c) -> auto& { return c.averaging.momentum; }),
-      bind_or_word<RunConfig>(
-          {.section = "averaging",
-           .key = "period",
-           .type = KeyType::integer,
-           .range = at_least(1),
-           .unit = "rounds",
-           .help = "Rounds from one averaging to the next; `\"never\"`: only "
-                   "for tests, checkpoints and the end."},
-          "never",
-          std::int64_t{0},
-          [](auto& c) -> auto& { return c.averaging.period; }),
-      key(
-          {.section = "averaging",
-           .key = "restart",
-           .type = KeyType::boolean,
-           .help = "Set every replica to the average model where a step of the schedule "
-                   "changes "
-                   "the rate."},
-          [](auto& c) -> auto& { return c.averaging.restart; }),
+      only_for<pulls_by_alpha>(alpha_key(), R"("sma", "easgd" or "easgd_async")"),
+      only_for<has_average_momentum>(momentum_key(), R"("sma" or "reference")"),
+      only_for<has_period>(
+          period_key(),
+          R"("sma", "easgd", "easgd_async", "local_sgd", "post_local_sgd", "downpour" )"
+          R"(or "reference")"),
+      only_for<can_restart>(
+          key(
+              {.section = "averaging",
+               .key = "restart",
+               .type = KeyType::boolean,
+               .help = "Set every replica to the average model where a step of the "
+                       "schedule changes the rate."},
+              [](auto& c) -> auto& { return c.averaging.restart; }),
+          R"("sma", "easgd" or "reference")"),
       only_if(
           key(
               {.section = "averaging",

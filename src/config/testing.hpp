@@ -63,9 +63,8 @@ gamma = 0.3
 warmup_epochs = 0.25
 warmup_factor = 0.5
 [averaging]
-method = "ssgd"
+method = "easgd"
 alpha = 0.125
-momentum = 0.75
 period = 4
 restart = false
 [learners]
