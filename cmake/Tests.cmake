@@ -45,7 +45,7 @@ function(crossbow_add_test_program name)
   add_dependencies(crossbow_unit_tests crossbow_${name}_test)
   set(labels unit)
   if(name IN_LIST crossbow_threaded)
-    list(APPEND labels threads)
+    set(labels unit-threads)  # one name that both -L unit and -L threads find: no lists here
     add_dependencies(crossbow_threads_tests crossbow_${name}_test)
   endif()
   # Listed when ctest runs, not when it is built: a build needs no working test program.

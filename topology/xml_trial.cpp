@@ -20,16 +20,16 @@ constexpr unsigned patience = 30;                                 // [s]
 [[maybe_unused]] constexpr rlim_t most_memory = rlim_t{4} << 30;  // [bytes]
 constexpr int not_understood = 1;
 
-#if defined(__SANITIZE_ADDRESS__)
-#define CROSSBOW_HAS_ADDRESS_SANITIZER
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CROSSBOW_HAS_SHADOW_MEMORY
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define CROSSBOW_HAS_ADDRESS_SANITIZER
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define CROSSBOW_HAS_SHADOW_MEMORY
 #endif
 #endif
 
 void limit_memory() {
-#ifndef CROSSBOW_HAS_ADDRESS_SANITIZER  // which reserves terabytes for itself
+#ifndef CROSSBOW_HAS_SHADOW_MEMORY  // a sanitizer's, of terabytes
   const rlimit memory = {most_memory, most_memory};
   setrlimit(RLIMIT_AS, &memory);
 #endif

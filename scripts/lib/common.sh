@@ -60,7 +60,7 @@ END
 build_preset() {
   local preset=$1 libraries=host folder=$root/build/$1 log
   shift
-  [[ $preset != cuda ]] || libraries=cuda
+  [[ $preset != cuda* ]] || libraries=cuda
   mkdir -p "$folder"
   log=$folder/build.log
   : >"$log"
