@@ -65,7 +65,8 @@ function(crossbow_program name main)
   target_link_libraries(${name} PRIVATE ${libraries})
 endfunction()
 
-# crossbow_benchmark(name): crossbow_<name>_benchmark of the folder's *_benchmark.cpp.
+# crossbow_benchmark(name): crossbow_<name>_benchmark of the folder's *_benchmark.cpp. Built by name,
+# or all as crossbow_benchmarks: nothing else needs them.
 function(crossbow_benchmark name)
   get_property(folders GLOBAL PROPERTY crossbow_folders_${name})
   set(sources "")
@@ -75,9 +76,13 @@ function(crossbow_benchmark name)
   endforeach()
   if(sources)
     crossbow_mark_cuda(${sources})
-    add_executable(crossbow_${name}_benchmark ${sources})
+    add_executable(crossbow_${name}_benchmark EXCLUDE_FROM_ALL ${sources})
     target_link_libraries(crossbow_${name}_benchmark PRIVATE crossbow_${name}
                           benchmark::benchmark)
+    if(NOT TARGET crossbow_benchmarks)
+      add_custom_target(crossbow_benchmarks)
+    endif()
+    add_dependencies(crossbow_benchmarks crossbow_${name}_benchmark)
   endif()
 endfunction()
 

@@ -1,14 +1,17 @@
 // `crossbow bench`: training throughput of a deck's network by batch and number of
-// learners, on the same code path as `crossbow run`.
+// learners, what synchronisation takes of it, and the time by kernel.
 
 #include <algorithm>
-#include <chrono>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/scoped_timer.hpp"
 
 #include "io/atomic_file.hpp"
 #include "io/run_record.hpp"
@@ -17,72 +20,86 @@
 
 #include "driver/backend.hpp"
 #include "driver/commands.hpp"
+#include "driver/kernel_table.hpp"
+#include "driver/throughput.hpp"
+#include "training/memory_rate.hpp"
 
 namespace crossbow {
 namespace {
 
-constexpr double endless = 1e6;  // [epochs]: the observer stops the run
-
-/// Lets a run warm up, then takes the rounds in each of several windows of time, as
-/// learner 0 sees them: where learners go at their own pace, those that others did count
-/// as well.
-class ThroughputObserver final : public TrainingObserver {
- public:
-  ThroughputObserver(double window, int windows) : window_(window), windows_(windows) {}
-
-  void round_done(int j, std::int64_t t, double) override {
-    if (j != 0 || done()) {
-      return;
-    }
-    const double seconds = watch_.seconds();
-    if (seconds >= window_) {
-      rates_.push_back(static_cast<double>(t - begin_) / seconds);
-      begin_ = t;
-      watch_.restart();
-    }
-  }
-
-  bool stop_requested() override { return done(); }
-
-  /// Median of the windows after the first, which is the warm-up [rounds/s].
-  double rounds_per_second() const {
-    std::vector<double> rates(rates_.begin() + 1, rates_.end());
-    std::sort(rates.begin(), rates.end());
-    return rates[rates.size() / 2];
-  }
-
- private:
-  bool done() const { return static_cast<int>(rates_.size()) > windows_; }
-
-  double window_;
-  int windows_;
-  std::int64_t begin_ = 0;  // the window's first round
-  Stopwatch watch_;
-  std::vector<double> rates_;
-};
-
+/// A line of the table.
 struct BenchRow {
   int batch, learners;
   double images_per_second, gflops;
+  std::optional<SynchronisationCost> synchronisation;
+  double memory_rate;  // of so many learners [GB/s]; 0: not asked for
+
+  /// What the counted bytes take at the memory's rate [s].
+  std::optional<double> seconds_of_bytes() const {
+    if (!synchronisation || !synchronisation->bytes) {
+      return std::nullopt;
+    }
+    return 1e-9 * *synchronisation->bytes / memory_rate;
+  }
 };
 
-BenchRow measure(const PreparedRun& run,
-                 const BenchRequest& request,
-                 const DeviceSetup& devices,
-                 int batch) {
-  TrainerOptions o = run.options;
-  o.training.batch = batch;
-  o.training.epochs = endless;
-  o.training.test_every = 0;
-  o.checkpoint_epochs = 0;
-  set_devices(devices, o);
-  ThroughputObserver observer(request.window, request.windows);
-  with_space(o.threads, [&]<class Exec>() {
-    return train<Exec>(o, run.training_set(), run.test_set(), nullptr, observer);
-  });
-  const double rate = observer.rounds_per_second() * batch * o.learners;
-  const double flops = training_flops(plan_for(o.model, run.training_set()));
-  return {batch, o.learners, rate, rate * flops * 1e-9};
+void print_head() {
+  fmt::print("{:<20} {:>6} {:>9} {:>10} {:>9} {:>7} {:>8} {:>8} {:>9} {:>6}\n",
+             "network",
+             "batch",
+             "learners",
+             "images/s",
+             "GFLOP/s",
+             "sync %",
+             "sync ms",
+             "sync MB",
+             "memory ms",
+             "ratio");
+}
+
+/// What synchronisation costs, with dashes for what there is not.
+std::string sync_cells(const BenchRow& row) {
+  std::array<std::string, 5> cells;
+  cells.fill("-");
+  if (row.synchronisation) {
+    const SynchronisationCost& cost = *row.synchronisation;
+    cells[0] = fmt::format("{:.1f}", 100 * cost.loss);
+    cells[1] = fmt::format("{:.3f}", 1e3 * cost.seconds);
+    if (const std::optional<double> seconds = row.seconds_of_bytes()) {
+      cells[2] = fmt::format("{:.2f}", 1e-6 * *cost.bytes);
+      cells[3] = fmt::format("{:.3f}", 1e3 * *seconds);
+      cells[4] = fmt::format("{:.2f}", cost.seconds / *seconds);
+    }
+  }
+  return fmt::format(
+      "{:>7} {:>8} {:>8} {:>9} {:>6}", cells[0], cells[1], cells[2], cells[3], cells[4]);
+}
+
+void print_row(const std::string& network, const BenchRow& row) {
+  fmt::print("{:<20} {:>6} {:>9} {:>10.0f} {:>9.1f} {}\n",
+             network,
+             row.batch,
+             row.learners,
+             row.images_per_second,
+             row.gflops,
+             sync_cells(row));
+  std::fflush(stdout);
+}
+
+nlohmann::json sync_json(const BenchRow& row) {
+  if (!row.synchronisation) {
+    return nullptr;
+  }
+  nlohmann::json json = {{"throughput_loss", row.synchronisation->loss},
+                         {"seconds_per_round", row.synchronisation->seconds},
+                         {"memory_gbytes_per_second", row.memory_rate},
+                         {"bytes_per_round", nullptr},
+                         {"seconds_of_bytes", nullptr}};
+  if (const std::optional<double> seconds = row.seconds_of_bytes()) {
+    json["bytes_per_round"] = *row.synchronisation->bytes;
+    json["seconds_of_bytes"] = *seconds;
+  }
+  return json;
 }
 
 nlohmann::json to_json(const std::string& network, const std::vector<BenchRow>& rows) {
@@ -92,65 +109,146 @@ nlohmann::json to_json(const std::string& network, const std::vector<BenchRow>& 
                      {"batch", row.batch},
                      {"learners", row.learners},
                      {"images_per_second", row.images_per_second},
-                     {"gflops", row.gflops}});
+                     {"gflops", row.gflops},
+                     {"synchronisation", sync_json(row)}});
   }
   return table;
 }
 
-}  // namespace
+/// A deck's measurements, which are printed as they come.
+class Bench {
+ public:
+  Bench(const RunConfig& config, const BenchRequest& request, const PreparedRun& run)
+      : config_(config),
+        request_(request),
+        run_(run),
+        plan_(plan_for(config.model, run.training_set())),
+        flops_(training_flops(plan_)) {}
 
-int bench_command(const BenchRequest& request, char** argv) {
-  const RunConfig config = read_run_config(request.deck.path, request.deck.overrides);
+  nlohmann::json throughput() {
+    std::vector<Placed> all;
+    for (const int learners : request_.learners) {
+      all.push_back(place(learners));
+    }
+    print_head();
+    std::vector<BenchRow> rows;
+    for (const Placed& placed : all) {
+      for (const int batch : request_.batches) {
+        rows.push_back(measure(placed, batch));
+        print_row(plan_.name, rows.back());
+      }
+    }
+    return to_json(plan_.name, rows);
+  }
+
+  nlohmann::json kernels() {
+    nlohmann::json tables = nlohmann::json::array();
+    const TrainerOptions options = options_with(1);
+    for (const int batch : request_.batches) {
+      const TrainerOptions o = measured_options(options, batch);
+      const StepProfile profile = with_space(o.threads, [&]<class Exec>() {
+        return profile_step<Exec>(
+            o, run_.training_set(), request_.time.window * request_.time.windows);
+      });
+      const KernelProfile kernels{plan_, batch, profile};
+      fmt::print("{}", kernel_table(kernels));
+      std::fflush(stdout);
+      tables.push_back(kernel_json(kernels));
+    }
+    return tables;
+  }
+
+ private:
+  /// Learners where they are to run, and what they get of memory there [GB/s].
+  struct Placed {
+    TrainerOptions options;
+    double memory_rate = 0;
+  };
+
+  /// The deck's training with so many learners on each device.
+  TrainerOptions options_with(int learners) const {
+    const DeviceSetup setup = set_up_devices(config_, learners, run_.devices.model_bytes);
+    if (!setup.placement.warning.empty()) {
+      fmt::print(stderr, "crossbow: {}\n", setup.placement.warning);
+    }
+    TrainerOptions options = run_.options;
+    set_devices(setup, options);
+    return options;
+  }
+
+  Placed place(int learners) const {
+    Placed placed{options_with(learners)};
+    if (is_synchronised(placed.options.averaging)) {
+      placed.memory_rate = with_space(placed.options.threads, [&]<class Exec>() {
+        return memory_rate<Exec>(placed.options);
+      });
+      fmt::print(
+          "memory: {:.1f} GB/s for {} learner(s), in sums of arrays that no cache "
+          "holds\n",
+          placed.memory_rate,
+          placed.options.learners);
+    }
+    return placed;
+  }
+
+  BenchRow measure(const Placed& placed, int batch) const {
+    const Throughput throughput =
+        measure_throughput(run_, measured_options(placed.options, batch), request_.time);
+    const int learners = placed.options.learners;
+    const double rate = throughput.rounds_per_second * batch * learners;
+    return {batch,
+            learners,
+            rate,
+            rate * flops_ * 1e-9,
+            throughput.synchronisation,
+            placed.memory_rate};
+  }
+
+  const RunConfig& config_;
+  const BenchRequest& request_;
+  const PreparedRun& run_;
+  NetworkPlan plan_;
+  double flops_;  // of an image
+};
+
+void check_request(const RunConfig& config, const BenchRequest& request) {
   CROSSBOW_VALIDATE(config.devices.plan.empty(),
                     ExitCode::usage,
                     {"bench cannot use a plan",
                      "it has its own numbers of learners",
                      "devices.plan",
                      "Take it out of the deck, or add devices.plan=\"\""});
-  settle_backend(config, argv);
+  CROSSBOW_VALIDATE(std::isfinite(request.time.window),
+                    ExitCode::usage,
+                    {"--window is not a number", "", "", "Give seconds"});
   if (!request.json.empty()) {
     check_writable(request.json);
   }
+}
+
+}  // namespace
+
+int bench_command(const BenchRequest& request, char** argv) {
+  const RunConfig config = read_run_config(request.deck.path, request.deck.overrides);
+  settle_backend(config, argv);
+  check_request(config, request);
   const Kokkos::ScopeGuard kokkos(kokkos_settings(config.devices));
   const PreparedRun run =
       prepare_run(config, request.deck.search, [](const std::string& line) {
         fmt::print(stderr, "crossbow: {}\n", line);
       });
-  CROSSBOW_VALIDATE(std::isfinite(request.window),
-                    ExitCode::usage,
-                    {"--window is not a number", "", "", "Give seconds"});
   const int devices =
       std::max(1, static_cast<int>(run.devices.topology->devices().size()));
   for (const int learners : request.learners) {
     check_stable(config, learners * devices, "--learners");
   }
-  const std::string network = plan_for(config.model, run.training_set()).name;
-  std::vector<BenchRow> rows;
-  fmt::print("{:<20} {:>6} {:>9} {:>10} {:>9}\n",
-             "network",
-             "batch",
-             "learners",
-             "images/s",
-             "GFLOP/s");
-  for (const int learners : request.learners) {
-    const DeviceSetup setup = set_up_devices(config, learners, run.devices.model_bytes);
-    if (!setup.placement.warning.empty()) {
-      fmt::print(stderr, "crossbow: {}\n", setup.placement.warning);
-    }
-    for (const int batch : request.batches) {
-      rows.push_back(measure(run, request, setup, batch));
-      const BenchRow& row = rows.back();
-      fmt::print("{:<20} {:>6} {:>9} {:>10.0f} {:>9.1f}\n",
-                 network,
-                 row.batch,
-                 row.learners,
-                 row.images_per_second,
-                 row.gflops);
-      std::fflush(stdout);
-    }
+  Bench bench(config, request, run);
+  nlohmann::json record = {{"rows", bench.throughput()}};
+  if (request.kernels) {
+    record["kernels"] = bench.kernels();
   }
   if (!request.json.empty()) {
-    write_run_record(request.json, to_json(network, rows));
+    write_run_record(request.json, record);
   }
   return 0;
 }

@@ -40,6 +40,24 @@ void add_search(CLI::App* command, DataSearch& search) {
       ->allow_extra_args(false);
 }
 
+constexpr const char* bench_help =
+    "sync %: throughput lost against the same learners with period \"never\", measured "
+    "by\n"
+    "  turns; -: the method has no such comparison (learners at their own pace, or "
+    "never\n"
+    "  averaged). sync ms: the same of a round. Below zero it is noise: take more "
+    "--windows.\n"
+    "sync MB: bytes that averaging moves in a round beyond the learners' own steps, "
+    "counted\n"
+    "  from its kernels. memory ms: what they would take at the rate that as many "
+    "learners\n"
+    "  get of memory; ratio: sync ms over that. A small model stays in the caches and "
+    "costs\n"
+    "  less; above about 1 it is waiting, not memory, that costs.\n"
+    "--kernels: medians of rounds that wait after each layer; sum/round is their sum "
+    "over\n"
+    "  rounds without such waits.";
+
 /// The command and its options; `status` is set when it has run.
 class CommandLine {
  public:
@@ -93,8 +111,10 @@ class CommandLine {
   }
 
   void add_bench() {
-    CLI::App* command = app_.add_subcommand(
-        "bench", "measure images/s of a deck's network by batch and learners");
+    CLI::App* command = app_.add_subcommand("bench",
+                                            "measure images/s of a deck's network by "
+                                            "batch and learners, what synchronisation "
+                                            "costs, and time by kernel");
     add_deck(command, bench_.deck);
     add_search(command, bench_.deck.search);
     command->add_option("--batches", bench_.batches, "batches per learner")
@@ -107,14 +127,19 @@ class CommandLine {
         ->allow_extra_args(false)
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
-    command->add_option("--window", bench_.window, "seconds of a measurement")
+    command->add_flag(
+        "--kernels", bench_.kernels, "also the time by kernel of a learner");
+    command->add_option("--window", bench_.time.window, "seconds of a measurement")
         ->check(CLI::Range(0.05, 3600.0))
         ->capture_default_str();
-    command->add_option("--windows", bench_.windows, "measurements; their median counts")
+    command
+        ->add_option(
+            "--windows", bench_.time.windows, "measurements; their median counts")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
-    command->add_option("--json", bench_.json, "write the table to a file")
+    command->add_option("--json", bench_.json, "write the tables to a file")
         ->type_name("FILE");
+    command->footer(bench_help);
     command->callback([this] { status_ = bench_command(bench_, argv_); });
   }
 

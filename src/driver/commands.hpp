@@ -11,6 +11,7 @@
 
 #include "driver/prepared_run.hpp"
 #include "driver/run_session.hpp"
+#include "driver/throughput.hpp"
 
 namespace crossbow {
 
@@ -24,9 +25,9 @@ struct BenchRequest {
   DeckRequest deck;
   std::vector<int> batches = {2, 4, 8, 16, 32, 64};  // per learner
   std::vector<int> learners = {1, 2};
-  double window = 1;  // [s]
-  int windows = 3;    // measured after one of warm-up; the median counts
-  std::string json;   // file for the table as data; empty: none
+  MeasuringTime time;
+  bool kernels = false;  // also time by kernel, of one learner
+  std::string json;      // file for the tables as data; empty: none
 };
 
 struct ImportRequest {

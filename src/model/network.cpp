@@ -104,6 +104,9 @@ const BatchResult<Exec>& Network<Exec>::forward(const Exec& exec,
                                                 const Batch<Exec>& batch,
                                                 bool gradient,
                                                 LayerObserver<Exec>* observer) {
+  if (observer != nullptr) {
+    observer->forward_begins();
+  }
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     for (std::size_t input = 0; input < nodes_[i].data.x.size(); ++input) {
       if (plan_.layers[i].inputs[input] == network_input) {
@@ -125,13 +128,17 @@ const BatchResult<Exec>& Network<Exec>::forward(const Exec& exec,
                               {as_span(result_.losses),
                                as_span(result_.correct),
                                gradient ? last.data.dy : Span<Exec>()});
+  if (observer != nullptr) {
+    observer->loss_done();
+  }
   return result_;
 }
 
 template <class Exec>
 void Network<Exec>::backward(const Exec& exec,
                              const Batch<Exec>& batch,
-                             GradientListener* listener) {
+                             GradientListener* listener,
+                             LayerObserver<Exec>* observer) {
   CROSSBOW_EXPECT(!options_.inference);
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     Node& node = nodes_[i];
@@ -145,6 +152,9 @@ void Network<Exec>::backward(const Exec& exec,
     }
     if (listener != nullptr && node.parameter_count > 0) {
       listener->gradient_ready(node.first_parameter, node.parameter_count);
+    }
+    if (observer != nullptr) {
+      observer->backward_done();
     }
   }
 }

@@ -30,12 +30,17 @@ class GradientListener {
   virtual void gradient_ready(std::int64_t offset, std::int64_t size) = 0;
 };
 
-/// Told after each layer of a forward pass, for those who look for a bad number.
+/// Told of each part of a pass once it is enqueued, for those who look for a bad number
+/// or at the time.
 template <class Exec>
 class LayerObserver {
  public:
   virtual ~LayerObserver() = default;
-  virtual void forward_done(const std::string& layer, ConstSpan<Exec> y) = 0;
+  virtual void forward_begins() {}
+  virtual void forward_done(const std::string& /*layer*/, ConstSpan<Exec> /*y*/) {}
+  virtual void loss_done() {}
+  /// The layer's gradients, and what the listener does with them.
+  virtual void backward_done() {}
 };
 
 template <class Exec>
@@ -62,7 +67,8 @@ class Network {
   /// Gradients of the mean loss of the last forward, written to the bound vector.
   void backward(const Exec& exec,
                 const Batch<Exec>& batch,
-                GradientListener* listener = nullptr);
+                GradientListener* listener = nullptr,
+                LayerObserver<Exec>* observer = nullptr);
 
  private:
   struct Node {

@@ -268,11 +268,14 @@ double forward_flops(const LayerPlan& layer) {
   return 0;
 }
 
+double training_flops(const LayerPlan& layer) {
+  return forward_flops(layer) * (layer.inputs[0] == network_input ? 2 : 3);
+}
+
 double training_flops(const NetworkPlan& plan) {
   double flops = 0;
   for (const LayerPlan& layer : plan.layers) {
-    const bool first = layer.inputs[0] == network_input;
-    flops += forward_flops(layer) * (first ? 2 : 3);
+    flops += training_flops(layer);
   }
   return flops;
 }

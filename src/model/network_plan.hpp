@@ -49,8 +49,11 @@ NetworkPlan plan_network(const ModelOptions& options,
 /// and sum of convolutions and linear layers; everything else is left out, as is usual.
 double forward_flops(const LayerPlan& layer);
 
-/// The same of forward and backward pass of a network: backward once more for each
-/// gradient that is computed (the first layer needs none of its input).
+/// The same of forward and backward pass: backward once more for each gradient that is
+/// computed (the first layer needs none of its input).
+double training_flops(const LayerPlan& layer);
+
+/// The sum of that over a network.
 double training_flops(const NetworkPlan& plan);
 
 /// Bytes of all layers' outputs per image; in double, since a deck may ask for any.

@@ -60,11 +60,13 @@ void Learner<Exec>::bind(const Replica<Exec>& replica, Span<Exec> weights) {
 }
 
 template <class Exec>
-double Learner<Exec>::compute_gradient(std::int64_t number, GradientListener* listener) {
+double Learner<Exec>::compute_gradient(std::int64_t number,
+                                       GradientListener* listener,
+                                       LayerObserver<Exec>* observer) {
   cursor_.indices(number, indices_);
   batch_ = filler_.fill(exec_, indices_, number / batches_per_epoch_);
-  const BatchResult<Exec>& result = network_.forward(exec_, batch_, true);
-  network_.backward(exec_, batch_, listener);
+  const BatchResult<Exec>& result = network_.forward(exec_, batch_, true, observer);
+  network_.backward(exec_, batch_, listener, observer);
   if (replica_.statistics.size() > 0) {
     check_finite<Exec>(exec_, replica_.statistics, as_span(bad_statistics_));
   }

@@ -32,7 +32,9 @@ class Learner {
   void bind(const Replica<Exec>& replica, Span<Exec> weights);
   /// Gradient of batch `number` of the stream at the bound weights, written to the
   /// replica's g. Returns the mean loss of the batch; waits for the device for it.
-  double compute_gradient(std::int64_t number, GradientListener* listener);
+  double compute_gradient(std::int64_t number,
+                          GradientListener* listener,
+                          LayerObserver<Exec>* observer = nullptr);
   /// Forward pass of batch `number` with other weights, its statistics going to
   /// `statistics` in place of the replica's; enqueued, not waited for.
   void forward_with(Span<Exec> weights, Span<Exec> statistics, std::int64_t number);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/instance.hpp"
+#include "topology/thread_binding.hpp"
+
 namespace crossbow {
 
 TrainingState in_this_stream(TrainingState state,
@@ -60,6 +63,14 @@ MethodOptions method_options(const TrainerOptions& o, const RoundSchedule& sched
   options.local_from_round = schedule.first_round_after(o.averaging.local_from_epoch);
   options.clips = o.optimizer.gradient_clip > 0;
   return options;
+}
+
+bool settle_thread(const TrainerOptions& o, int j) {
+  set_thread_count(o.threads);
+  return !o.bind ||
+         (o.topology != nullptr &&
+          bind_this_thread(*o.topology,
+                           o.placement.pus_of_learner[static_cast<std::size_t>(j)]));
 }
 
 NetworkPlan plan_for(const ModelOptions& options, const SampleSet& samples) {

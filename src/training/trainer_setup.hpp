@@ -20,4 +20,8 @@ ScheduleInput schedule_input(const TrainerOptions& o,
 NetworkOptions network_options(const TrainerOptions& o);
 MethodOptions method_options(const TrainerOptions& o, const RoundSchedule& schedule);
 
+/// Give the calling thread the cores of learner j and its number of OpenMP threads; false
+/// where learners are to be bound and it could not be.
+bool settle_thread(const TrainerOptions& o, int j);
+
 }  // namespace crossbow
