@@ -38,7 +38,7 @@ TEST(StepProfile, times_are_those_of_their_layers) {
   EXPECT_GT(profile.round, profile.layers[1].forward);
 }
 
-TEST(StepProfile, measures_every_method_and_several_learners_devices) {
+TEST(StepProfile, measures_learner_0_of_every_method) {
   const MadeUpData data(40);
   for (const int k : {1, 4}) {
     for (const auto& [name, options] : all_methods(k)) {
