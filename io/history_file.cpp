@@ -1,36 +1,20 @@
 #include "io/history_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/error.hpp"
-
-#include "io/atomic_file.hpp"
-#include "io/file_bytes.hpp"
 
 namespace crossbow {
 namespace {
 
 constexpr std::size_t column_count = 11;
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  std::size_t begin = 0;
-  for (std::size_t end = 0; end != std::string_view::npos; begin = end + 1) {
-    end = text.find(separator, begin);
-    parts.push_back(text.substr(begin, end - begin));
-  }
-  return parts;
-}
 
 // The fields of one line, taken in order.
 class Fields {
@@ -109,17 +93,8 @@ HistoryRow parse_row(std::string_view line,
   return row;
 }
 
-// `cut_is_fine`: leave out a last line without its end, which a killed job may leave.
-std::vector<HistoryRow> parse(std::string text,
-                              const std::string& path,
-                              bool cut_is_fine) {
-  if (cut_is_fine) {
-    text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
-  }
-  std::vector<std::string_view> lines = split(text, '\n');
-  if (lines.back().empty()) {
-    lines.pop_back();
-  }
+std::vector<HistoryRow> parse(const std::vector<std::string>& lines,
+                              const std::string& path) {
   CROSSBOW_VALIDATE(!lines.empty() && lines[0] == history_header,
                     ExitCode::data,
                     {.what = "the first line is not the header of a history file",
@@ -132,11 +107,6 @@ std::vector<HistoryRow> parse(std::string text,
     rows.push_back(parse_row(lines[i], rows.empty() ? nullptr : &rows.back(), where));
   }
   return rows;
-}
-
-std::string read_text_file(const std::string& path) {
-  const std::vector<std::uint8_t> bytes = read_file(path);
-  return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace
@@ -157,7 +127,7 @@ std::string to_csv(const HistoryRow& row) {
 }
 
 std::vector<HistoryRow> read_history(const std::string& path) {
-  return parse(read_text_file(path), path, false);
+  return parse(read_lines(path, false), path);
 }
 
 std::optional<double> median_of_last_five(const std::vector<HistoryRow>& rows) {
@@ -181,45 +151,28 @@ HistoryFile HistoryFile::resume(const std::string& path, std::int64_t rounds) {
   if (!std::filesystem::exists(path)) {
     return fresh(path);
   }
-  std::vector<HistoryRow> rows = parse(read_text_file(path), path, true);
+  std::vector<HistoryRow> rows = parse(read_lines(path, true), path);
   std::erase_if(rows, [rounds](const HistoryRow& row) { return row.rounds > rounds; });
   return {path, std::move(rows)};
 }
 
-HistoryFile::HistoryFile(std::string path, std::vector<HistoryRow> rows)
-    : path_(std::move(path)), rows_(std::move(rows)) {
+namespace {
+
+std::string text_of(const std::vector<HistoryRow>& rows) {
   std::string text = std::string(history_header) + "\n";
-  for (const HistoryRow& row : rows_) {
+  for (const HistoryRow& row : rows) {
     text += to_csv(row) + "\n";
   }
-  write_atomically(path_, text);
-  descriptor_ = open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (descriptor_ < 0) {
-    throw write_error(path_, errno_text(errno), 0);
-  }
+  return text;
 }
 
-HistoryFile::~HistoryFile() {
-  if (descriptor_ >= 0) {
-    close(descriptor_);
-  }
-}
+}  // namespace
 
-HistoryFile::HistoryFile(HistoryFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      rows_(std::move(other.rows_)),
-      descriptor_(std::exchange(other.descriptor_, -1)) {}
+HistoryFile::HistoryFile(const std::string& path, std::vector<HistoryRow> rows)
+    : rows_(std::move(rows)), file_(path, text_of(rows_)) {}
 
 void HistoryFile::append(const HistoryRow& row) {
-  const std::string line = to_csv(row) + "\n";
-  const off_t end = lseek(descriptor_, 0, SEEK_END);
-  const int failure = end < 0 ? errno : write_all(descriptor_, line);
-  if (failure != 0) {
-    // Half a line would spoil the file for every reader.
-    const bool whole = end >= 0 && ftruncate(descriptor_, end) == 0;
-    const std::string why = errno_text(failure) + (whole ? "" : ", its last line is cut");
-    throw write_error(path_, why, static_cast<std::int64_t>(line.size()));
-  }
+  file_.append(to_csv(row));
   rows_.push_back(row);
 }
 

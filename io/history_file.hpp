@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "io/row_file.hpp"
+
 namespace crossbow {
 
 struct HistoryRow {
@@ -50,12 +52,6 @@ class HistoryFile {
   /// ones and a last line that was cut; without a file begin a new one.
   static HistoryFile resume(const std::string& path, std::int64_t rounds);
 
-  ~HistoryFile();
-  HistoryFile(HistoryFile&& other) noexcept;
-  HistoryFile& operator=(HistoryFile&&) = delete;
-  HistoryFile(const HistoryFile&) = delete;
-  HistoryFile& operator=(const HistoryFile&) = delete;
-
   /// Write a row at once. Throws Error(data) with path and reason; then the file is as
   /// before.
   void append(const HistoryRow& row);
@@ -63,11 +59,10 @@ class HistoryFile {
   const std::vector<HistoryRow>& rows() const { return rows_; }
 
  private:
-  HistoryFile(std::string path, std::vector<HistoryRow> rows);
+  HistoryFile(const std::string& path, std::vector<HistoryRow> rows);
 
-  std::string path_;
   std::vector<HistoryRow> rows_;
-  int descriptor_ = -1;
+  RowFile file_;
 };
 
 }  // namespace crossbow
