@@ -208,7 +208,9 @@ class Training {
       if (!bound_) {
         observer_.not_bound();
       }
-      watch_.restart();
+      if (!o_.counts_setup) {
+        watch_.restart();
+      }
       progress_.restart(state_.round);
     });
     bind_weights(worker);

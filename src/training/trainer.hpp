@@ -36,7 +36,8 @@ struct TrainerOptions {
   ReductionTree tree;  // over the devices that the learners are on, in order
   bool bind = true;
   std::shared_ptr<const Topology> topology;  // of this machine
-  Placement placement;  // of `learners` with `threads` each; none: nothing is bound
+  Placement placement;        // of `learners` with `threads` each; none: nothing is bound
+  bool counts_setup = false;  // as training: the seconds in which learners are made
 };
 
 /// How a run ended.

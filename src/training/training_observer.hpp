@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "training/auto_tuner.hpp"
 #include "training/training_state.hpp"
 
 namespace crossbow {
@@ -36,6 +37,15 @@ struct TrainingProgress {
   double seconds_left = 0;  // at this speed [s]
 };
 
+/// A decision of the auto-tuner: a row of tuner.csv.
+struct TuningEvent {
+  std::int64_t round = 0, samples = 0;  // done by then
+  double seconds = 0;                   // of training [s]
+  double searched = 0;                  // of these by searches [s]
+  int learners = 1;                     // in all, that it is about
+  TunerDecision decision;
+};
+
 /// Functions with an empty body need not be overridden. Except for round_done they are
 /// called by one thread at a time.
 class TrainingObserver {
@@ -56,6 +66,8 @@ class TrainingObserver {
   virtual bool checkpoint_requested() { return false; }
   /// After each test.
   virtual TestVerdict tested(const TestResult& /*result*/) { return {}; }
+  /// The auto-tuner has decided something.
+  virtual void tuned(const TuningEvent& /*event*/) {}
   /// All learners rest: save this. The state is the callee's, not unpacked yet.
   virtual void checkpoint(TrainingState&& /*state*/) {}
 };

@@ -1,6 +1,6 @@
 #pragma once
-// What a deck says about training: [training], [optimizer], [learners] and the rate's
-// schedule.
+// What a deck says about training: [training], [optimizer], [learners], [autotune] and
+// the rate's schedule.
 
 #include <cstdint>
 #include <optional>
@@ -54,10 +54,20 @@ struct TrainingOptions {
 };
 
 struct LearnerOptions {
-  int per_device = 1;
-  int threads = 0;  // 0: "auto", the cores of the process divided among the learners
+  int per_device = 1;  // 0: "auto", what the auto-tuner finds
+  int threads = 0;     // 0: "auto", the cores of the process divided among the learners
+  int maximum = 0;     // that the auto-tuner may have in all; 0: "auto"
 
+  bool is_tuned() const { return per_device == 0; }
   bool operator==(const LearnerOptions&) const = default;
+};
+
+/// How the auto-tuner measures.
+struct AutotuneOptions {
+  double threshold = 0.05;  // by which more learners must be faster
+  double window = 0.1;      // [s]
+
+  bool operator==(const AutotuneOptions&) const = default;
 };
 
 }  // namespace crossbow

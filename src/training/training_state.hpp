@@ -3,9 +3,11 @@
 // checkpoint holds and what a run starts from.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/parameter_layout.hpp"
+#include "training/learner_counts.hpp"
 
 namespace crossbow {
 
@@ -25,6 +27,7 @@ struct TrainingState {
   bool restart_pending = false;         // see AveragingRestart
   NamedTensors tensors;
   PackedTensors packed;  // of these, what nobody has unpacked yet
+  std::optional<TunedLearners> tuned;  // by the auto-tuner
 
   // Since the last row of the history: what the next row's means are taken over.
   std::int64_t row_samples = 0;
