@@ -32,6 +32,9 @@ TEST(EffectiveDeck, ReadsBackAsTheSameConfiguration) {
   expect_round_trip(parse(""));
   expect_round_trip(parse(full_deck));
   expect_round_trip(
+      parse("[learners]\nper_device = \"auto\"\nmaximum = 6\n"
+            "[autotune]\nthreshold = 0.2\nwindow = 0.5\n"));
+  expect_round_trip(
       parse("[averaging]\nalpha = \"1/k\"\nperiod = \"never\"\n"
             "[data]\ntrain = \"a \\\"b\\\" \\\\c\\n\"\n"
             "[optimizer]\nlearning_rate = 0.1234567890123456\n"));

@@ -39,7 +39,7 @@ inline KeyBinding only_if(KeyBinding binding,
 KeyBindings optimizer_keys();
 /// [averaging].
 KeyBindings averaging_keys();
-/// [learners] and [devices].
+/// [learners], [autotune] and [devices].
 KeyBindings machine_keys();
 
 }  // namespace crossbow

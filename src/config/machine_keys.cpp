@@ -6,14 +6,28 @@ namespace crossbow {
 
 namespace {
 
+KeyBinding only_if_tuned(KeyBinding binding,
+                         std::string condition,
+                         std::string decided_by) {
+  return only_if(
+      std::move(binding),
+      [](const RunConfig& c) { return c.learners.is_tuned(); },
+      std::move(condition),
+      std::move(decided_by));
+}
+
 KeyBindings learner_keys() {
   return {
-      key(
+      bind_or_word<RunConfig>(
           {.section = "learners",
            .key = "per_device",
            .type = KeyType::integer,
            .range = from_to(1, 1024),
-           .help = "Learners on each device."},
+           .help = "Learners on each device; `\"auto\"`: as many as make the most "
+                   "images/s, found while the run begins (`tuner.csv`). How many they "
+                   "are, and so the result, then depends on the machine."},
+          "auto",
+          0,
           [](auto& c) -> auto& { return c.learners.per_device; }),
       bind_or_word<RunConfig>(
           {.section = "learners",
@@ -21,10 +35,53 @@ KeyBindings learner_keys() {
            .type = KeyType::integer,
            .range = from_to(1, 512),
            .help = "Threads of each learner on the host; `\"auto\"`: the "
-                   "process's cores divided among the learners."},
+                   "process's cores divided among the learners, or what is found with "
+                   "`per_device`."},
           "auto",
           0,
           [](auto& c) -> auto& { return c.learners.threads; }),
+      only_if_tuned(
+          bind_or_word<RunConfig>(
+              {.section = "learners",
+               .key = "maximum",
+               .type = KeyType::integer,
+               .range = from_to(1, 4096),
+               .help = "The most learners that are tried, on all devices together; "
+                       "`\"auto\"`: 8 for each device, 32 at most."},
+              "auto",
+              0,
+              [](auto& c) -> auto& { return c.learners.maximum; }),
+          "with per_device = \"auto\"",
+          "per_device"),
+  };
+}
+
+KeyBindings autotune_keys() {
+  const std::string condition = "with learners.per_device = \"auto\"";
+  return {
+      only_if_tuned(
+          key(
+              {.section = "autotune",
+               .key = "threshold",
+               .type = KeyType::number,
+               .range = above_to(0, 1),
+               .help = "By which share more learners must be faster than fewer."},
+              [](auto& c) -> auto& { return c.autotune.threshold; }),
+          condition,
+          ""),
+      only_if_tuned(
+          key(
+              {.section = "autotune",
+               .key = "window",
+               .type = KeyType::number,
+               .range = above_to(0, 60),
+               .unit = "s",
+               .help = "What images/s are measured over, at least a round; each number "
+                       "of learners takes six windows, and all together at most a tenth "
+                       "of the run."},
+              [](auto& c) -> auto& { return c.autotune.window; }),
+          condition,
+          ""),
   };
 }
 
@@ -92,12 +149,11 @@ KeyBindings device_keys() {
 }  // namespace
 
 KeyBindings machine_keys() {
-  KeyBindings keys = learner_keys();
-  KeyBindings devices = device_keys();
-  for (KeyBinding& key : devices) {
-    keys.push_back(std::move(key));
+  KeyBindings all;
+  for (const KeyBindings& keys : {learner_keys(), autotune_keys(), device_keys()}) {
+    all.insert(all.end(), keys.begin(), keys.end());
   }
-  return keys;
+  return all;
 }
 
 }  // namespace crossbow

@@ -133,7 +133,7 @@ bool any_failed(const InputDeck& deck,
 /// Checked for one device; on several k is larger, and only the run knows it.
 void check_stability(InputDeck& deck, const RunConfig& config) {
   const AveragingOptions& averaging = config.averaging;
-  const int k = config.learners.per_device;
+  const int k = std::max(1, config.learners.per_device);  // the tuner's first
   const double alpha = alpha_of(averaging, k);
   const double mu = averaging_momentum_of(averaging, config.optimizer.momentum);
   if (!diverges(averaging, config.optimizer.momentum, k) ||
@@ -156,6 +156,22 @@ void check_stability(InputDeck& deck, const RunConfig& config) {
                      " learners a device and averaging.momentum m = " + toml_text(mu),
                  {},
                  "Give a smaller alpha or \"auto\""});
+}
+
+/// What has its own numbers of learners, or no speed of its own, cannot be tuned.
+void check_tuning(InputDeck& deck, const RunConfig& config) {
+  const DeviceOptions& devices = config.devices;
+  if (!config.learners.is_tuned() || (devices.plan.empty() && devices.topology.empty())) {
+    return;
+  }
+  const bool has_plan = !devices.plan.empty();
+  deck.complain(deck.table("learners").place("per_device"),
+                {std::string("learners.per_device = \"auto\" cannot go with devices.") +
+                     (has_plan ? "plan" : "topology"),
+                 has_plan ? "a plan has its own numbers of learners"
+                          : "how fast a played machine is says nothing about it",
+                 {},
+                 "Give a number, or take the other out"});
 }
 
 /// Relaxed atomic additions of many learners to one model are the host's (DESIGN 2.7).
@@ -197,6 +213,7 @@ RunConfig config_of(InputDeck deck,
   check_name(deck, config.run);
   check_schedule(deck, config);
   check_stability(deck, config);
+  check_tuning(deck, config);
   check_hogwild(deck, config);
   check_played_machine(deck, config);
   deck.throw_complaints();

@@ -47,6 +47,7 @@ struct RunConfig {
   OptimizerOptions optimizer;
   AveragingOptions averaging;
   LearnerOptions learners;
+  AutotuneOptions autotune;
   DeviceOptions devices;
   CheckpointOptions checkpoint;
   std::string effective_deck;  // TOML text of all keys with the values in force

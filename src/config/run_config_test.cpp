@@ -1,9 +1,7 @@
 #include "config/run_config.hpp"
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,19 +14,9 @@
 namespace crossbow {
 namespace {
 
+using testing::complaints;
 using testing::full_deck;
 using testing::parse;
-
-std::string complaints(const std::string& text,
-                       const std::vector<std::string>& overrides = {}) {
-  try {
-    parse_run_config(text, "d.toml", overrides);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), ExitCode::usage);
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(RunConfig, AnEmptyDeckHasTheDefaults) {
   RunConfig expected;
@@ -54,7 +42,8 @@ RunConfig full_config() {
   c.optimizer.schedule.warmup_epochs = 0.25;
   c.optimizer.schedule.warmup_factor = 0.5;
   c.averaging = {AveragingMethodName::easgd, AlphaRule::number, 0.125, {}, 4, false};
-  c.learners = {3, 2};
+  c.learners.per_device = 3;
+  c.learners.threads = 2;
   c.devices = {BackendName::host,
                HostDomain::l3,
                {"l3-0", "l3-1"},
@@ -84,6 +73,12 @@ TEST(RunConfig, KeysOfOtherPoliciesAndMethodsSetTheirOptions) {
   EXPECT_EQ(config.averaging.local_from_epoch, 2.5);
   EXPECT_EQ(parse("[averaging]\nmomentum = 0.75\n").averaging.momentum, 0.75);
   EXPECT_EQ(parse("[data]\naugment = {pad = 4}\n").data.augment.pad, 4);
+  const RunConfig tuned = parse(
+      "[learners]\nper_device = \"auto\"\nmaximum = 6\n"
+      "[autotune]\nthreshold = 0.2\nwindow = 0.5\n");
+  EXPECT_TRUE(tuned.learners.is_tuned());
+  EXPECT_EQ(tuned.learners.maximum, 6);
+  EXPECT_EQ(tuned.autotune, (AutotuneOptions{0.2, 0.5}));
 }
 
 TEST(RunConfig, TheFullDeckHasNoKeyAtItsDefault) {
@@ -203,6 +198,12 @@ TEST(RunConfig, RangesTakeTheirEndsAndNothingBeyond) {
       {"learners", "per_device = 1024", "per_device = 1025"},
       {"learners", "threads = 1", "threads = 0"},
       {"learners", "threads = 512", "threads = 513"},
+      {"learners",
+       "per_device = \"auto\"\nmaximum = 1",
+       "per_device = \"auto\"\nmaximum = 0"},
+      {"learners",
+       "per_device = \"auto\"\nmaximum = 4096",
+       "per_device = \"auto\"\nmaximum = 4097"},
       {"checkpoint", "every_epochs = 0", "every_epochs = -1"},
       {"checkpoint", "every_epochs = 1000000", "every_epochs = 1000001"},
       {"checkpoint", "every_minutes = 0", "every_minutes = -1"},
@@ -217,45 +218,69 @@ TEST(RunConfig, RangesTakeTheirEndsAndNothingBeyond) {
 }
 
 TEST(RunConfig, AllComplaintsComeAtOnceInTheDecksOrder) {
-  EXPECT_EQ(complaints("[training]\n"
-                       "bacth = 16\n"
-                       "epochs = \"ten\"\n"
-                       "test_every = -1\n"
-                       "[optimiser]\n"
-                       "learning_rate = 0.1\n"
-                       "[[model.layer]]\n"
-                       "type = \"linear\"\n"
-                       "[averaging]\n"
-                       "alpha = 0.9\n"
-                       "[learners]\n"
-                       "per_device = 2\n",
-                       {"run.seed=-1"}),
-            "unknown key training.bacth (the keys of [training] are batch, epochs, "
-            "test_every, target_accuracy and label_smoothing, d.toml:2:1). Did you mean "
-            "training.batch?\n"
-            "training.epochs is the string \"ten\" (wrong type, d.toml:3:10). Give a "
-            "number above 0 up "
-            "to 1000000\n"
-            "training.test_every is the integer -1 (out of range, d.toml:4:14). Give a "
-            "number from 0 "
-            "to 1000000\n"
-            "unknown section [optimiser] (the sections are run, data, data.augment, "
-            "model, batch_norm, "
-            "training, "
-            "optimizer, optimizer.schedule, averaging, learners, devices, checkpoint and "
-            "model.layer, "
-            "d.toml:5:2). Did you mean [optimizer]?\n"
-            "model.layer.units is missing (it has no default, d.toml:7:1). Give an "
-            "integer from 1 to "
-            "16777216\n"
-            "averaging.alpha = 0.9 diverges (it must be below 2 (1 + m)/(k + 1 + m) = "
-            "0.857143 for k = "
-            "2 learners a device and averaging.momentum m = 0.5, d.toml:10:9). Give a "
-            "smaller alpha or "
-            "\"auto\"\n"
-            "run.seed is the integer -1 (out of range, command line, \"run.seed=-1\"). "
-            "Give an integer "
-            "from 0 upwards");
+  EXPECT_EQ(
+      complaints("[training]\n"
+                 "bacth = 16\n"
+                 "epochs = \"ten\"\n"
+                 "test_every = -1\n"
+                 "[optimiser]\n"
+                 "learning_rate = 0.1\n"
+                 "[[model.layer]]\n"
+                 "type = \"linear\"\n"
+                 "[averaging]\n"
+                 "alpha = 0.9\n"
+                 "[learners]\n"
+                 "per_device = 2\n",
+                 {"run.seed=-1"}),
+      "unknown key training.bacth (the keys of [training] are batch, epochs, "
+      "test_every, target_accuracy and label_smoothing, d.toml:2:1). Did you mean "
+      "training.batch?\n"
+      "training.epochs is the string \"ten\" (wrong type, d.toml:3:10). Give a "
+      "number above 0 up "
+      "to 1000000\n"
+      "training.test_every is the integer -1 (out of range, d.toml:4:14). Give a "
+      "number from 0 "
+      "to 1000000\n"
+      "unknown section [optimiser] (the sections are run, data, data.augment, "
+      "model, batch_norm, "
+      "training, "
+      "optimizer, optimizer.schedule, averaging, learners, autotune, devices, checkpoint "
+      "and "
+      "model.layer, "
+      "d.toml:5:2). Did you mean [optimizer]?\n"
+      "model.layer.units is missing (it has no default, d.toml:7:1). Give an "
+      "integer from 1 to "
+      "16777216\n"
+      "averaging.alpha = 0.9 diverges (it must be below 2 (1 + m)/(k + 1 + m) = "
+      "0.857143 for k = "
+      "2 learners a device and averaging.momentum m = 0.5, d.toml:10:9). Give a "
+      "smaller alpha or "
+      "\"auto\"\n"
+      "run.seed is the integer -1 (out of range, command line, \"run.seed=-1\"). "
+      "Give an integer "
+      "from 0 upwards");
+}
+
+TEST(RunConfig, LearnersAreNotTunedWhereThatMakesNoSense) {
+  const std::string tuned = "[learners]\nper_device = \"auto\"\n";
+  EXPECT_EQ(complaints(tuned + "[averaging]\nmethod = \"hogwild\"\n"), "no error");
+  EXPECT_EQ(
+      complaints(tuned + "[devices]\nplan = \"p.json\"\n"),
+      "learners.per_device = \"auto\" cannot go with devices.plan (a plan has its "
+      "own numbers of learners, d.toml:2:14). Give a number, or take the other out");
+  EXPECT_EQ(complaints(tuned + "[devices]\ntopology = \"core:2 pu:1\"\n"),
+            "learners.per_device = \"auto\" cannot go with devices.topology (how fast a "
+            "played machine is says nothing about it, d.toml:2:14). Give a number, or "
+            "take the other out");
+  EXPECT_EQ(complaints("[learners]\nmaximum = 4\n"),
+            "learners.maximum has no effect (only with per_device = \"auto\", "
+            "d.toml:2:11). Remove it");
+  EXPECT_EQ(complaints("[autotune]\nwindow = 1\n"),
+            "autotune.window has no effect (only with learners.per_device = \"auto\", "
+            "d.toml:2:10). Remove it");
+  // With one learner, the first to be tried: alpha < 2 (1 + 0.5)/(1 + 1 + 0.5) = 1.2.
+  EXPECT_EQ(complaints(tuned + "[averaging]\nalpha = 1.19\n"), "no error");
+  EXPECT_NE(complaints(tuned + "[averaging]\nalpha = 1.2\n"), "no error");
 }
 
 TEST(RunConfig, AlphaMustBeStable) {
@@ -291,40 +316,7 @@ TEST(RunConfig, AlphaIsNotCheckedWhereNothingIsAveragedOrItsPartsAreWrong) {
   EXPECT_EQ(complaints(bad + "period = \"never\"\n"), "no error");
   EXPECT_EQ(complaints("[learners]\nper_device = -4\n[averaging]\nalpha = 1.5\n"),
             "learners.per_device is the integer -4 (out of range, d.toml:2:14). Give an "
-            "integer "
-            "from 1 to 1024");
-}
-
-// Which methods have what: DESIGN 2.1 to 2.8.
-TEST(RunConfig, KeysThatTheMethodDoesNotUseAreRefused) {
-  const std::map<std::string, std::vector<std::string>> used = {
-      {"sma", {"alpha", "momentum", "period", "restart"}},
-      {"easgd", {"alpha", "period", "restart"}},
-      {"easgd_async", {"alpha", "period"}},
-      {"ssgd", {}},
-      {"local_sgd", {"period"}},
-      {"post_local_sgd", {"period"}},
-      {"polyak_ruppert", {}},
-      {"downpour", {"period"}},
-      {"hogwild", {}},
-      {"reference", {"momentum", "period", "restart"}}};
-  const std::map<std::string, std::string> values = {
-      {"alpha", "0.1"}, {"momentum", "0.5"}, {"period", "2"}, {"restart", "false"}};
-  for (const auto& [method, keys] : used) {
-    for (const auto& [name, value] : values) {
-      const bool is_used = std::find(keys.begin(), keys.end(), name) != keys.end();
-      const std::string said = complaints("[averaging]\nmethod = \"" + method + "\"\n" +
-                                          name + " = " + value + "\n");
-      if (is_used) {
-        EXPECT_EQ(said, "no error") << method;
-      } else {
-        EXPECT_THAT(said,
-                    ::testing::StartsWith("averaging." + name +
-                                          " has no effect (only with method = "))
-            << method;
-      }
-    }
-  }
+            "integer from 1 to 1024 or \"auto\"");
 }
 
 TEST(RunConfig, MultistepNeedsStepsThatIncrease) {

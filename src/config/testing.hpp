@@ -4,6 +4,10 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+
 #include "config/run_config.hpp"
 
 namespace crossbow::testing {
@@ -11,6 +15,18 @@ namespace crossbow::testing {
 inline RunConfig parse(const std::string& text,
                        const std::vector<std::string>& overrides = {}) {
   return parse_run_config(text, "some/d.toml", overrides);
+}
+
+/// What is wrong with a deck, or "no error".
+inline std::string complaints(const std::string& text,
+                              const std::vector<std::string>& overrides = {}) {
+  try {
+    parse_run_config(text, "d.toml", overrides);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::usage);
+    return error.what();
+  }
+  return "no error";
 }
 
 /// A deck with every key of a named network, none at its default.

@@ -83,6 +83,12 @@ Checkpoint to_checkpoint(TrainingState&& state, const PreparedRun& run) {
                   {"row_seconds", state.row_seconds},
                   {"data_mean", run.mean},
                   {"data_std", run.std}};
+  if (state.tuned.has_value()) {
+    file.integers["tuned_per_device"] = state.tuned->counts.per_device;
+    file.integers["tuned_threads"] = state.tuned->counts.threads;
+    file.integers["tuned_cores"] = state.tuned->cores;
+    file.numbers["tuned_images_per_second"] = state.tuned->images_per_second;
+  }
   for (std::size_t j = 0; j < state.loss_sums.size(); ++j) {
     file.numbers["loss_sum" + std::to_string(j)] = state.loss_sums[j];
   }
@@ -118,6 +124,15 @@ TrainingState from_checkpoint(const std::string& path, const Checkpoint& file) {
   const std::int64_t learners = integer("learners", 1, most_learners);
   for (std::int64_t j = 0; j < learners; ++j) {
     state.loss_sums.push_back(number("loss_sum" + std::to_string(j), largest));
+  }
+  if (file.integers.contains("tuned_per_device")) {
+    TunedLearners tuned;
+    tuned.counts.per_device =
+        static_cast<int>(integer("tuned_per_device", 1, most_learners));
+    tuned.counts.threads = static_cast<int>(integer("tuned_threads", 1, most_learners));
+    tuned.cores = static_cast<int>(integer("tuned_cores", 1, most_learners));
+    tuned.images_per_second = number("tuned_images_per_second", largest);
+    state.tuned = tuned;
   }
   for (const auto& [name, values] : file.tensors) {
     state.tensors[name] = {require(file.shapes, name, path), values};

@@ -23,6 +23,20 @@ TEST(ClassNames, come_back_from_a_checkpoint) {
   EXPECT_EQ(class_names_of("c.h5", checkpoint_of(names)), names);
 }
 
+TEST(Checkpointing, keeps_what_the_tuner_has_settled_on) {
+  PreparedRun run;
+  run.training_data.h = run.training_data.w = run.training_data.c = 1;
+  TrainingState state;
+  state.loss_sums = {1};
+  EXPECT_FALSE(from_checkpoint("c.h5", to_checkpoint(TrainingState(state), run))
+                   .tuned.has_value());
+  state.tuned = {{3, 2}, 1234.5, 6};
+  Checkpoint checkpoint = to_checkpoint(TrainingState(state), run);
+  EXPECT_EQ(from_checkpoint("c.h5", checkpoint).tuned, state.tuned);
+  checkpoint.integers["tuned_threads"] = 0;
+  expect_error([&] { from_checkpoint("c.h5", checkpoint); }, {"tuned_threads", "c.h5"});
+}
+
 TEST(ClassNames, may_be_missing) {
   const Checkpoint checkpoint = checkpoint_of({});
   EXPECT_FALSE(checkpoint.texts.contains("class_names"));

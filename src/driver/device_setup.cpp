@@ -50,21 +50,6 @@ Topology own_devices(const Topology& machine, const DeviceOptions& options) {
   return options.use.empty() ? host : with_devices(host, options.use);
 }
 
-/// Threads of each learner: as the deck says, or the cores of the device with the fewest
-/// divided among its learners.
-int threads_of_each(const LearnerOptions& options,
-                    int learners_per_device,
-                    const Topology& topology) {
-  if (options.threads > 0) {
-    return options.threads;
-  }
-  std::size_t fewest = topology.cores().size();
-  for (const Device& device : topology.devices()) {
-    fewest = device.kind == DeviceKind::host ? std::min(fewest, device.cores.size()) : 1;
-  }
-  return std::max(1, static_cast<int>(fewest) / learners_per_device);
-}
-
 std::string warn_of_playing(const DeviceSetup& setup, std::size_t cores) {
   if (setup.learners * setup.threads <= static_cast<int>(cores)) {
     return "";
@@ -76,16 +61,14 @@ std::string warn_of_playing(const DeviceSetup& setup, std::size_t cores) {
       cores);
 }
 
-void place(const RunConfig& config, int learners_per_device, DeviceSetup& setup) {
+/// Place learners of `threads` each (0: the cores of the device with the fewest divided
+/// among its learners) and plan averaging.
+void place(int learners_per_device, int threads, DeviceSetup& setup) {
   setup.learners = check_numbers(*setup.topology, learners_per_device);
-  if (setup.is_played) {
-    const int share = static_cast<int>(setup.machine->cores().size()) / setup.learners;
-    setup.threads =
-        config.learners.threads > 0 ? config.learners.threads : std::max(1, share);
-  } else {
-    setup.threads =
-        threads_of_each(config.learners, learners_per_device, *setup.topology);
-  }
+  const int share = setup.is_played
+                        ? static_cast<int>(setup.machine->cores().size()) / setup.learners
+                        : fewest_cores(*setup.topology) / learners_per_device;
+  setup.threads = threads > 0 ? threads : std::max(1, share);
   setup.placement = place_learners(
       *setup.topology, learners_per_device, setup.is_played ? 1 : setup.threads);
   if (!setup.topology->devices().empty()) {
@@ -146,7 +129,7 @@ DeviceSetup set_up_devices(const RunConfig& config,
       setup.is_played ? played_devices(options) : own_devices(*setup.machine, options);
   if (options.plan.empty()) {
     setup.topology = std::make_shared<const Topology>(std::move(machine));
-    place(config, learners_per_device, setup);
+    place(learners_per_device, config.learners.threads, setup);
   } else {
     GivenPlan given = read_plan_file(options.plan, machine, model_bytes);
     setup.topology = std::make_shared<const Topology>(std::move(given.topology));
@@ -163,6 +146,19 @@ DeviceSetup set_up_devices(const RunConfig& config,
     setup.reduction.chunk_bytes = reduction_chunk_bytes;  // what the host executes
   }
   return setup;
+}
+
+DeviceSetup with_learners(DeviceSetup setup, const LearnerCounts& counts) {
+  place(counts.per_device, counts.threads, setup);
+  return setup;
+}
+
+int fewest_cores(const Topology& topology) {
+  std::size_t fewest = topology.cores().size();
+  for (const Device& device : topology.devices()) {
+    fewest = device.kind == DeviceKind::host ? std::min(fewest, device.cores.size()) : 1;
+  }
+  return std::max(1, static_cast<int>(fewest));
 }
 
 Kokkos::InitializationSettings kokkos_settings(const DeviceOptions& options) {

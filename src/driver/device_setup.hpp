@@ -10,6 +10,7 @@
 #include "topology/topology.hpp"
 
 #include "config/run_config.hpp"
+#include "training/learner_counts.hpp"
 
 namespace crossbow {
 
@@ -34,6 +35,13 @@ struct DeviceSetup {
 DeviceSetup set_up_devices(const RunConfig& config,
                            int learners_per_device,
                            std::int64_t model_bytes);
+
+/// The same devices with other numbers of learners and threads, for setups without a
+/// given plan. Throws Error(usage) where learners are too many.
+DeviceSetup with_learners(DeviceSetup setup, const LearnerCounts& counts);
+
+/// The cores of the device with the fewest that learners can share; a GPU has 1.
+int fewest_cores(const Topology& topology);
 
 /// Settings for Kokkos::ScopeGuard; in the CUDA program with the one device that it runs
 /// on, the driver's first or the one that devices.use names. Throws Error(usage) where

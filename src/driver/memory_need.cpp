@@ -34,13 +34,30 @@ MemoryNeed memory_need(const NetworkPlan& plan, const MemoryInput& input) {
   return need;
 }
 
-void check_memory(const MemoryNeed& need, std::optional<double> limit) {
+namespace {
+
+MemoryLimit bound_of(std::optional<double> limit) {
   MemoryLimit bound = memory_limit();
   if (limit.has_value() && *limit < static_cast<double>(bound.bytes)) {
     bound = {static_cast<std::int64_t>(*limit), "run.memory_limit"};
   }
+  return bound;
+}
+
+bool fits(const MemoryNeed& need, const MemoryLimit& bound) {
+  return need.total() <= static_cast<double>(bound.bytes);
+}
+
+}  // namespace
+
+bool fits_memory(const MemoryNeed& need, std::optional<double> limit) {
+  return fits(need, bound_of(limit));
+}
+
+void check_memory(const MemoryNeed& need, std::optional<double> limit) {
+  const MemoryLimit bound = bound_of(limit);
   CROSSBOW_VALIDATE(
-      need.total() <= static_cast<double>(bound.bytes),
+      fits(need, bound),
       ExitCode::usage,
       {fmt::format("the training needs about {} of memory", bytes_text(need.total())),
        fmt::format(

@@ -28,8 +28,11 @@ struct MemoryInput {
 
 MemoryNeed memory_need(const NetworkPlan& plan, const MemoryInput& input);
 
-/// Throw Error(usage) that says how much is needed for what if it is more than `limit`
-/// [bytes] (run.memory_limit; none: what this process can have at most).
+/// Whether it is within `limit` [bytes] (run.memory_limit; none: what this process can
+/// have at most).
+bool fits_memory(const MemoryNeed& need, std::optional<double> limit);
+
+/// Throw Error(usage) that says how much is needed for what if it does not fit.
 void check_memory(const MemoryNeed& need, std::optional<double> limit);
 
 }  // namespace crossbow

@@ -8,7 +8,6 @@
 
 #include "averaging/averaging_method.hpp"
 #include "data/batch_stream.hpp"
-#include "driver/memory_need.hpp"
 
 namespace crossbow {
 namespace {
@@ -45,6 +44,17 @@ bool have_same_samples(const Dataset& a, const Dataset& b) {
   return a.labels == b.labels && a.images == b.images && a.jpeg == b.jpeg;
 }
 
+/// The auto-tuner has a learner on each device at least.
+void check_maximum(const RunConfig& config, int devices) {
+  const int maximum = config.learners.maximum;
+  CROSSBOW_VALIDATE(!config.learners.is_tuned() || maximum == 0 || maximum >= devices,
+                    ExitCode::usage,
+                    {fmt::format("learners.maximum = {} is too few", maximum),
+                     fmt::format("each of the {} devices has one at least", devices),
+                     "",
+                     "Raise it, or use fewer devices (devices.use)"});
+}
+
 TrainerOptions trainer_options(const RunConfig& config, const DeviceSetup& devices) {
   TrainerOptions options;
   options.model = config.model;
@@ -69,6 +79,16 @@ void set_devices(const DeviceSetup& devices, TrainerOptions& options) {
   options.placement = devices.placement;
 }
 
+MemoryNeed memory_need_of(const PreparedRun& run,
+                          const NetworkPlan& network,
+                          int learners) {
+  return memory_need(network,
+                     {run.config.averaging.method,
+                      run.config.training.batch,
+                      learners,
+                      run.test_data.n});
+}
+
 PreparedRun prepare_run(const RunConfig& config,
                         const DataSearch& search,
                         const Notice& notice) {
@@ -88,19 +108,16 @@ PreparedRun prepare_run(const RunConfig& config,
   run.scale = pixel_scale(run.mean, run.std);
   // Both throw where deck and data do not fit together.
   const NetworkPlan network = plan_for(config.model, run.training_set());
-  const auto need = [&](int learners) {
-    return memory_need(
-        network,
-        {config.averaging.method, config.training.batch, learners, run.test_data.n});
-  };
+  const auto need = [&](int learners) { return memory_need_of(run, network, learners); };
   const std::optional<double>& limit = config.run.memory_limit;
   check_memory(need(1), limit);  // else the number of weights may fit no integer
   run.devices =
       set_up_devices(config,
-                     config.learners.per_device,
+                     std::max(1, config.learners.per_device),  // the tuner's first
                      parameter_count(network) * static_cast<std::int64_t>(sizeof(float)));
   check_memory(need(run.devices.learners), limit);
   check_stable(config, run.devices.learners, "learners on all devices");
+  check_maximum(config, run.devices.learners);
   check_equal_devices(config.averaging.method,
                       run.devices.placement.learners_of_device());
   if (have_same_samples(run.training_data, run.test_data)) {

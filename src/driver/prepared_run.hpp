@@ -9,6 +9,7 @@
 #include "config/run_config.hpp"
 #include "data/sample_set.hpp"
 #include "driver/device_setup.hpp"
+#include "driver/memory_need.hpp"
 #include "training/trainer.hpp"
 
 namespace crossbow {
@@ -38,6 +39,11 @@ struct PreparedRun {
 
 /// Have a trainer use these devices.
 void set_devices(const DeviceSetup& devices, TrainerOptions& options);
+
+/// What a training of `run` with so many learners in all allocates.
+MemoryNeed memory_need_of(const PreparedRun& run,
+                          const NetworkPlan& network,
+                          int learners);
 
 /// Load the data of `config` and plan its network and learners. Throws Error(data) or
 /// Error(usage) for whatever does not fit together; nothing has run then.

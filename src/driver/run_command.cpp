@@ -12,6 +12,7 @@
 
 #include "driver/backend.hpp"
 #include "driver/commands.hpp"
+#include "driver/tuning_setup.hpp"
 #include "driver/weights_file.hpp"
 
 namespace crossbow {
@@ -21,7 +22,12 @@ void print_notice(const std::string& line) {
   std::fprintf(stderr, "crossbow: %s\n", printable(line).c_str());  // throws nothing
 }
 
-TrainingEnd train_prepared(const PreparedRun& run, RunSession& session) {
+/// The auto-tuner changes `run` as it changes learners.
+TrainingEnd train_prepared(PreparedRun& run, RunSession& session) {
+  if (run.config.learners.is_tuned()) {
+    return train_tuned(
+        tuning_setup(run), run.training_set(), run.test_set(), session.state(), session);
+  }
   return with_space(run.options.threads, [&]<class Exec>() {
     return train<Exec>(
         run.options, run.training_set(), run.test_set(), session.state(), session);
@@ -42,7 +48,7 @@ int run_command(const RunRequest& request, char** argv) {
     print_notice(line);
     notices.push_back(line);
   };
-  const PreparedRun run = prepare_run(config, request.deck.search, tell);
+  PreparedRun run = prepare_run(config, request.deck.search, tell);
   if (!request.json.empty()) {
     check_writable(request.json);
   }
@@ -74,20 +80,25 @@ int check_command(const DeckRequest& request, char** argv) {
   if (!config.model.weights.empty()) {
     read_weights(config.model.weights, plan_for(config.model, run.training_set()));
   }
-  fmt::print(
-      "{} is valid: {} images of {}x{}x{}, {} classes; {} learner(s) of {} thread(s), "
-      "batch {} "
-      "each, {} a round\n",
-      request.path,
-      run.training_data.n,
-      image.h,
-      image.w,
-      image.c,
-      run.training_data.classes,
-      run.options.learners,
-      run.options.threads,
-      run.options.training.batch,
-      run.options.training.batch * run.options.learners);
+  const TrainerOptions& o = run.options;
+  const std::string learners =
+      config.learners.is_tuned()
+          ? fmt::format("1 to {} learner(s) a device, as the tuner finds, batch {} each",
+                        most_learners_per_device(run),
+                        o.training.batch)
+          : fmt::format("{} learner(s) of {} thread(s), batch {} each, {} a round",
+                        o.learners,
+                        o.threads,
+                        o.training.batch,
+                        o.training.batch * o.learners);
+  fmt::print("{} is valid: {} images of {}x{}x{}, {} classes; {}\n",
+             request.path,
+             run.training_data.n,
+             image.h,
+             image.w,
+             image.c,
+             run.training_data.classes,
+             learners);
   return 0;
 }
 

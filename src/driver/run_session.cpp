@@ -63,6 +63,21 @@ void tell_differences(const std::vector<DeckDifference>& differences,
   }
 }
 
+TunerRow to_row(const TuningEvent& event) {
+  const TunerDecision& decision = event.decision;
+  TunerRow row;
+  row.rounds = event.round;
+  row.samples = event.samples;
+  row.seconds = event.seconds;
+  row.per_device = decision.counts.per_device;
+  row.learners = event.learners;
+  row.threads = decision.counts.threads;
+  row.images_per_second = decision.images_per_second;
+  row.decision = tuner_step_name(decision.step);
+  row.reason = decision.reason;
+  return row;
+}
+
 bool is_of_method(const std::vector<DeckDifference>& differences) {
   return std::any_of(differences.begin(), differences.end(), [](const auto& each) {
     return each.key == "averaging.method";
@@ -90,27 +105,67 @@ RunSession::RunSession(const PreparedRun& run,
   }
   make_folder(output_.file("checkpoints"));
   log_ = open_log(output_.file("run.log"), going_on ? LogStart::append : LogStart::fresh);
+  open_files(going_on);
+  writer_.emplace(output_.file("checkpoints"), run.config.checkpoint, log_);
+  begin_record(going_on);
+  if (const std::optional<double> left = seconds_until_job_end(); left.has_value()) {
+    job_seconds_ = since_start_.seconds() + stop_before(*left);
+    log_->info(
+        "the job ends in {:.0f} s; the run stops in {:.0f} s", *left, *job_seconds_);
+  }
+}
+
+void RunSession::open_files(bool going_on) {
   const std::string history = output_.file("history.csv");
   history_.emplace(going_on ? HistoryFile::resume(history, state_->round)
                             : HistoryFile::fresh(history));
   for (const HistoryRow& row : history_->rows()) {
     best_accuracy_ = std::max(best_accuracy_, row.test_accuracy);
   }
-  writer_.emplace(output_.file("checkpoints"), run.config.checkpoint, log_);
-  record_ = run_record_head(run);
+  if (run_.config.learners.is_tuned()) {
+    const std::string tuner = output_.file("tuner.csv");
+    tuner_.emplace(going_on ? TunerFile::resume(tuner, state_->round)
+                            : TunerFile::fresh(tuner));
+  }
+}
+
+void RunSession::begin_record(bool going_on) {
+  record_ = run_record_head(run_);
   record_["resumed_from_round"] =
       going_on ? nlohmann::json(state_->round) : nlohmann::json();
   write_run_record(output_.file("run.json"), record_);
-  log_->info("run {}, seed {}, {} learner(s) of {} thread(s), batch {} each",
-             run.config.run.name,
-             run.config.run.seed,
-             run.options.learners,
-             run.options.threads,
-             run.options.training.batch);
-  if (const std::optional<double> left = seconds_until_job_end(); left.has_value()) {
-    job_seconds_ = since_start_.seconds() + stop_before(*left);
-    log_->info(
-        "the job ends in {:.0f} s; the run stops in {:.0f} s", *left, *job_seconds_);
+  const RunConfig& config = run_.config;
+  const std::string learners = config.learners.is_tuned()
+                                   ? "as many learners as the tuner finds"
+                                   : fmt::format("{} learner(s) of {} thread(s)",
+                                                 run_.options.learners,
+                                                 run_.options.threads);
+  log_->info("run {}, seed {}, {}, batch {} each",
+             config.run.name,
+             config.run.seed,
+             learners,
+             run_.options.training.batch);
+}
+
+/// Whether the run goes on bit by bit depends on its learners.
+void RunSession::tell_of_learners(const std::string& path,
+                                  const Checkpoint& checkpoint,
+                                  const Notice& notice) const {
+  if (run_.config.learners.is_tuned()) {
+    say(notice,
+        "the number of learners is tuned: the run goes on, but not bit for bit as it "
+        "would have");
+  } else if (!has_same_learners(path, checkpoint, run_)) {
+    say(notice,
+        fmt::format("the run goes on with {} learner(s) and had {}: new ones start from "
+                    "the average model; it does not end bit for bit as it would have",
+                    run_.options.learners,
+                    checkpoint.integers.at("learners")));
+  } else if (!has_same_reduction(checkpoint, run_)) {
+    say(notice,
+        "devices, threads or reduction tree are not those of the checkpoint: the run "
+        "goes "
+        "on, but not bit for bit as it would have");
   }
 }
 
@@ -128,18 +183,7 @@ void RunSession::load_checkpoint(const ResumeOptions& options, const Notice& not
   const NetworkPlan network = plan_for(run_.options.model, run_.training_set());
   TrainingState state = from_checkpoint(path, checkpoint);
   check_tensors(path, checkpoint, network, groups_of_state(path, checkpoint));
-  if (!has_same_learners(path, checkpoint, run_)) {
-    say(notice,
-        fmt::format("the run goes on with {} learner(s) and had {}: new ones start from "
-                    "the average model; it does not end bit for bit as it would have",
-                    run_.options.learners,
-                    checkpoint.integers.at("learners")));
-  } else if (!has_same_reduction(checkpoint, run_)) {
-    say(notice,
-        "devices, threads or reduction tree are not those of the checkpoint: the run "
-        "goes "
-        "on, but not bit for bit as it would have");
-  }
+  tell_of_learners(path, checkpoint, notice);
   if (is_of_method(differences)) {
     CROSSBOW_VALIDATE(
         run_.options.averaging.method != AveragingMethodName::polyak_ruppert,
@@ -243,6 +287,28 @@ void RunSession::progress(const TrainingProgress& progress) {
   progress_line_.show(progress);
 }
 
+void RunSession::tuned(const TuningEvent& event) {
+  const TunerRow row = to_row(event);
+  tuner_->append(row);
+  const std::string line =
+      fmt::format("tuner: {}: {} learner(s) of {} thread(s), {:.0f} images/s ({})",
+                  row.decision,
+                  row.learners,
+                  row.threads,
+                  row.images_per_second,
+                  row.reason);
+  log_->info(line);
+  if (event.decision.step == TunerStep::settled) {
+    progress_line_.print(line);
+  }
+  record_["tuner"] = {{"decision", row.decision},
+                      {"learners_per_device", row.per_device},
+                      {"learners", row.learners},
+                      {"threads", row.threads},
+                      {"images_per_second", row.images_per_second},
+                      {"search_seconds", event.searched}};
+}
+
 void RunSession::checkpoint(TrainingState&& state) {
   const std::int64_t round = state.round;
   since_checkpoint_.restart();
@@ -273,6 +339,9 @@ nlohmann::json RunSession::summary(const TrainingEnd& end) const {
 }
 
 int RunSession::conclude(const TrainingEnd& end) {
+  if (tuner_.has_value()) {
+    record_.update(run_record_head(run_));  // of the learners that it ended with
+  }
   record_["result"] = summary(end);
   record_["result"]["stop_reason"] = end.finished ? "" : stop_reason_;
   write_run_record(output_.file("run.json"), record_);

@@ -1,7 +1,7 @@
 #pragma once
 // One `crossbow run`: what becomes of a trainer's tests, progress and checkpoints
-// (history.csv, run.json, run.log, checkpoints/, the terminal), and when it is told to
-// stop.
+// (history.csv, tuner.csv, run.json, run.log, checkpoints/, the terminal), and when it is
+// told to stop.
 
 #include <memory>
 #include <optional>
@@ -15,6 +15,7 @@
 #include "base/stop_signal.hpp"
 
 #include "io/history_file.hpp"
+#include "io/tuner_file.hpp"
 
 #include "driver/checkpoint_writer.hpp"
 #include "driver/checkpointing.hpp"
@@ -53,6 +54,7 @@ class RunSession final : public TrainingObserver {
   bool checkpoint_requested() override;
   TestVerdict tested(const TestResult& result) override;
   void progress(const TrainingProgress& progress) override;
+  void tuned(const TuningEvent& event) override;
   void checkpoint(TrainingState&& state) override;
 
   /// Block until the last checkpoint is written; throws its error.
@@ -69,12 +71,18 @@ class RunSession final : public TrainingObserver {
  private:
   void load_checkpoint(const ResumeOptions& options, const Notice& notice);
   void load_weights();
+  void tell_of_learners(const std::string& path,
+                        const Checkpoint& checkpoint,
+                        const Notice& notice) const;
+  void open_files(bool going_on);
+  void begin_record(bool going_on);
 
   const PreparedRun& run_;
   OutputFolder output_;
   std::shared_ptr<spdlog::logger> log_;
   std::optional<TrainingState> state_;
   std::optional<HistoryFile> history_;
+  std::optional<TunerFile> tuner_;  // none: learners are as many as the deck says
   nlohmann::json record_;
   const StopSignal& signal_;
   const Stopwatch& since_start_;

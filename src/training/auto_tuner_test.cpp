@@ -106,6 +106,9 @@ TEST(AutoTuner, more_learners_must_be_faster_by_more_than_the_threshold) {
     search(tuner, by_learners({100, 100 * gain}));
     EXPECT_EQ(tuner.current().per_device, gain > 1.05 ? 2 : 1) << gain;
   }
+  // Beyond the cores only as long as it rises by more than that.
+  AutoTuner beyond(device(1, 4));
+  EXPECT_EQ(search(beyond, by_learners({100, 104, 500, 500})), (Counts{{1, 1}, {2, 1}}));
   // Small gains do not add up to a loss: 4 against 1 is more than the threshold.
   AutoTuner tuner(device(4, 4));
   search(tuner, by_learners({100, 104, 108, 110}));
@@ -154,6 +157,11 @@ TEST(AutoTuner, no_room_is_an_answer) {
                    TunerStep::no_room,
                    TunerStep::no_room,
                    TunerStep::settled}));
+}
+
+TEST(AutoTuner, where_there_is_no_room_for_two_four_are_not_tried) {
+  AutoTuner tuner(device(4, 4));
+  EXPECT_EQ(search(tuner, by_learners({100, 0, 0, 0})), (Counts{{1, 4}, {2, 2}, {1, 2}}));
 }
 
 TEST(AutoTuner, has_nothing_else_where_not_even_one_learner_has_room) {

@@ -26,7 +26,7 @@ struct TrainingState {
   double seconds = 0;                   // of training, tests excluded
   bool restart_pending = false;         // see AveragingRestart
   NamedTensors tensors;
-  PackedTensors packed;  // of these, what nobody has unpacked yet
+  PackedTensors packed;                // of these, what nobody has unpacked yet
   std::optional<TunedLearners> tuned;  // by the auto-tuner
 
   // Since the last row of the history: what the next row's means are taken over.
