@@ -51,4 +51,7 @@ expect 0 bench $deck --batches 8 --learners 2 "${quick[@]}" averaging.method=ssg
 [[ $(grep -cE '^mlp +8 +2 +[0-9]+ +[0-9.]+ +-?[0-9.]+ +-?[0-9.]+ +- +- +-$' <<<"$answer") -eq 1 ]] || die "ssgd: $answer"
 # A rate that no training would bear does not matter to the speed.
 expect 0 bench $deck --batches 8 --learners 2 "${quick[@]}" optimizer.learning_rate=1000
+# A batch that the data are too few for is refused before anything is measured.
+expect 2 bench $deck --batches 8,2000 --learners 1 "${quick[@]}"
+[[ $answer != *"images/s"* ]] || die "measured before it refused: $answer"
 echo "the tables of bench are there and fit each other"

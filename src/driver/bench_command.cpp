@@ -18,6 +18,7 @@
 #include "kernels/dispatch.hpp"
 #include "kernels/instance.hpp"
 
+#include "data/batch_stream.hpp"
 #include "driver/backend.hpp"
 #include "driver/commands.hpp"
 #include "driver/kernel_table.hpp"
@@ -241,6 +242,10 @@ int bench_command(const BenchRequest& request, char** argv) {
       std::max(1, static_cast<int>(run.devices.topology->devices().size()));
   for (const int learners : request.learners) {
     check_stable(config, learners * devices, "--learners");
+  }
+  for (const int batch : request.batches) {
+    // Throws where the data are fewer, before the first is measured.
+    const BatchStream stream(run.training_data.n, batch, config.run.seed, false);
   }
   Bench bench(config, request, run);
   nlohmann::json record = {{"rows", bench.throughput()}};

@@ -34,9 +34,11 @@ int main(int argc, char** argv) {
     crossbow::check_processor(crossbow::processor_features());
     const int status = crossbow::run_command_line(argc, argv);
     // A run that is to be requeued must not lose its status for lost lines.
+    errno = 0;  // of an earlier failure to write it may be that of something else by now
     const bool is_printed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
     if (status == 0 && !is_printed) {
-      throw std::system_error(errno, std::generic_category(), "standard output");
+      const int reason = errno == 0 ? EIO : errno;
+      throw std::system_error(reason, std::generic_category(), "standard output");
     }
     return status;
   } catch (const crossbow::Error& error) {

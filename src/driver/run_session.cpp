@@ -133,6 +133,11 @@ void RunSession::begin_record(bool going_on) {
   record_ = run_record_head(run_);
   record_["resumed_from_round"] =
       going_on ? nlohmann::json(state_->round) : nlohmann::json();
+  if (going_on && state_->tuned.has_value()) {
+    record_["tuner"] = {{"decision", "settled before"},
+                        {"learners_per_device", state_->tuned->counts.per_device},
+                        {"threads", state_->tuned->counts.threads}};
+  }
   write_run_record(output_.file("run.json"), record_);
   const RunConfig& config = run_.config;
   const std::string learners = config.learners.is_tuned()

@@ -75,7 +75,7 @@ void AutoTuner::add_window(double images_per_second, const TunerTime& time) {
 void AutoTuner::add_no_room(const TunerTime& time) {
   rates_.clear();
   put({current_, 0, false});
-  decide(TunerStep::no_room, current_, 0, "there is not enough memory");
+  decide(TunerStep::no_room, current_, 0, "not enough memory or threads");
   searching_ = true;
   go_on(time);
 }

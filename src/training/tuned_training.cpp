@@ -22,27 +22,35 @@ namespace {
 /// A settled training is watched in longer windows than it was searched in.
 constexpr double longer_watch = 5;
 
-/// What is thrown where memory is short: Kokkos and the vendors' libraries have errors of
-/// their own, which only their texts tell from others.
-bool is_of_memory(const std::exception& error) {
+/// What is thrown where memory or threads are short: Kokkos and the vendors' libraries
+/// have errors of their own, which only their texts tell from others.
+bool is_of_resources(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
     return true;
   }
   const std::string_view text = error.what();
   return text.find("memory space failed to allocate") != std::string_view::npos ||
-         text.find("out of memory") != std::string_view::npos;
+         text.find("out of memory") != std::string_view::npos ||
+         text.find("cannot be started") != std::string_view::npos;
 }
 
-/// Counts rounds in windows of time, of learner 0's clock; what is disturbed by a test or
-/// a checkpoint, and the first window of all, does not count.
+/// Counts rounds in windows of time, of learner 0's clock. A test or a checkpoint divides
+/// a window into pieces, and the round that it disturbs is in none; the first window of
+/// all does not count.
 class RateMeter {
  public:
   /// Learners begin: the first window warms up.
   void begin() {
     disturbed_ = true;
     warm_up_ = true;
+    pieces_ = piece_ = {};
   }
-  void disturb() { disturbed_ = true; }
+  void disturb() {
+    disturbed_ = true;
+    pieces_.rounds += piece_.rounds;
+    pieces_.seconds += piece_.seconds;
+    piece_ = {};
+  }
   /// Round t is done; return the rounds/s of a window that ends here, if one does.
   std::optional<double> round_done(std::int64_t t, double window) {
     if (disturbed_) {
@@ -50,12 +58,15 @@ class RateMeter {
       start(t);
       return std::nullopt;
     }
-    const double seconds = watch_.seconds();
+    piece_ = {t - first_, watch_.seconds()};
+    const std::int64_t rounds = pieces_.rounds + piece_.rounds;
+    const double seconds = pieces_.seconds + piece_.seconds;
     // Learners that go at their own pace may do several batches of one round.
-    if (seconds < window || t <= first_) {
+    if (seconds < window || rounds <= 0) {
       return std::nullopt;
     }
-    const double rate = static_cast<double>(t - first_) / seconds;
+    const double rate = static_cast<double>(rounds) / seconds;
+    pieces_ = {};
     start(t);
     return std::exchange(warm_up_, false) ? std::nullopt : std::optional(rate);
   }
@@ -63,11 +74,18 @@ class RateMeter {
  private:
   void start(std::int64_t t) {
     first_ = t;
+    piece_ = {};
     watch_.restart();
   }
 
+  struct Piece {
+    std::int64_t rounds = 0;
+    double seconds = 0;
+  };
+
   bool disturbed_ = true, warm_up_ = true;
-  std::int64_t first_ = 0;  // the round before the window
+  std::int64_t first_ = 0;  // the round before the piece
+  Piece pieces_, piece_;    // of the window: those that have ended, and the one under way
   Stopwatch watch_;
 };
 
@@ -179,7 +197,7 @@ class TunedTraining final : public TrainingObserver {
     try {
       return segment();
     } catch (const std::exception& error) {
-      if (has_begun_ || !is_of_memory(error) || !tuner_.has_others()) {
+      if (has_begun_ || !is_of_resources(error) || !tuner_.has_others()) {
         throw;
       }
     }

@@ -5,6 +5,7 @@
 #include "training/tuned_training.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "training/first_failure.hpp"
 #include "training/testing.hpp"
 
 namespace crossbow {
@@ -204,16 +206,35 @@ TEST(TunedTraining, checkpoints_are_written_when_the_observer_asks) {
   EXPECT_LE(recorder.checkpoints[0].round, 4);
 }
 
+// A test after every second round, and a window of hundreds of rounds.
+TEST(TunedTraining,
+     tests_that_come_oftener_than_windows_end_do_not_keep_it_from_measuring) {
+  const MadeUpData data(50);
+  TrainerOptions options = long_run();
+  options.training.epochs = 20000;
+  options.training.test_every = 1.0 / 3;
+  TuningSetup setup = setup_of(options, 1);
+  setup.window = 0.002;
+  TunedRecorder recorder;
+  recorder.rounds_after_settling = 0;
+  EXPECT_FALSE(run_tuned(setup, data, recorder).finished);
+  EXPECT_EQ(recorder.count(TunerStep::measured), 1);
+  EXPECT_EQ(recorder.count(TunerStep::settled), 1);
+}
+
 TEST(TunedTraining, no_room_is_an_answer) {
   const MadeUpData data(50);
   const TrainerOptions options = long_run();
   const TrainingState truth = final_state(options, data);
-  for (const std::string what : {"bad_alloc", "Kokkos"}) {
+  for (const std::string what : {"bad_alloc", "Kokkos", "thread"}) {
     TuningSetup setup = setup_of(options, 8);
     setup.options_for = [&, before = setup.options_for](const LearnerCounts& counts) {
       if (counts.per_device > 1 && what == "Kokkos") {
         throw std::runtime_error(
             "Kokkos ERROR: HostSpace memory space failed to allocate 3 GiB");
+      }
+      if (counts.per_device > 1 && what == "thread") {
+        std::rethrow_exception(no_thread(1, "Resource temporarily unavailable"));
       }
       if (counts.per_device > 1) {
         throw std::bad_alloc();
