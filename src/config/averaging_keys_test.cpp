@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,15 +32,14 @@ TEST(AveragingKeys, ThatTheMethodDoesNotUseAreRefused) {
   for (const auto& [method, keys] : used) {
     for (const auto& [name, value] : values) {
       const bool is_used = std::find(keys.begin(), keys.end(), name) != keys.end();
-      const std::string said = complaints("[averaging]\nmethod = \"" + method + "\"\n" +
-                                          name + " = " + value + "\n");
+      const std::string said = complaints(
+          fmt::format("[averaging]\nmethod = \"{}\"\n{} = {}\n", method, name, value));
+      const std::string refusal =
+          fmt::format("averaging.{} has no effect (only with method = ", name);
       if (is_used) {
         EXPECT_EQ(said, "no error") << method;
       } else {
-        EXPECT_THAT(said,
-                    ::testing::StartsWith("averaging." + name +
-                                          " has no effect (only with method = "))
-            << method;
+        EXPECT_THAT(said, ::testing::StartsWith(refusal)) << method;
       }
     }
   }

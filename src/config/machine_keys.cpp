@@ -77,8 +77,9 @@ KeyBindings autotune_keys() {
                .range = above_to(0, 60),
                .unit = "s",
                .help = "What images/s are measured over, at least a round; each number "
-                       "of learners takes six windows, and all together at most a tenth "
-                       "of the run."},
+                       "of learners takes six windows, and none is begun that would, by "
+                       "what is known by then, take all together beyond a tenth of the "
+                       "run."},
               [](auto& c) -> auto& { return c.autotune.window; }),
           condition,
           ""),

@@ -128,7 +128,7 @@ BENCHMARK(fill_224x224x3_of_jpeg_256)->Arg(2)->Arg(32);
 void decode_jpeg_256x256x3(benchmark::State& state) {
   const Bytes file = testing_support::encode_jpeg(image_of(1, 256, 3));
   JpegDecoder decoder;
-  std::vector<std::uint8_t> pixels(256 * 256 * 3);
+  std::vector<std::uint8_t> pixels(std::size_t{256} * 256 * 3);
   while (state.KeepRunning()) {
     decoder.decode(file, 3, 1, pixels);
     benchmark::DoNotOptimize(pixels.data());
