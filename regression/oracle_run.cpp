@@ -34,6 +34,7 @@ class Recorder final : public TrainingObserver {
     outcome_.losses.at(static_cast<std::size_t>((t - 1) * learners_ + j)) = loss;
   }
   void checkpoint(TrainingState&& state) override {
+    state.unpack();
     outcome_.tensors = std::move(state.tensors);
   }
 
