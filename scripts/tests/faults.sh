@@ -78,7 +78,7 @@ same() {
 }
 # One sentence that begins with the program's name, whatever progress and warnings were before.
 one_complaint() {
-  [[ $(grep "^crossbow: " "$folder/log" | grep -cvE "warning: |: imported ") -eq 1 ]] || die "$1: not one complaint: $(cat "$folder/log")"
+  [[ $(grep "^crossbow: " "$folder/log" | grep -cvE "warning: |: import(ed|ing) ") -eq 1 ]] || die "$1: not one complaint: $(cat "$folder/log")"
 }
 
 # Two on one folder.

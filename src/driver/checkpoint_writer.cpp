@@ -5,6 +5,8 @@
 
 #include "base/error.hpp"
 
+#include "kernels/instance.hpp"
+
 namespace crossbow {
 namespace {
 
@@ -67,6 +69,7 @@ CheckpointWriter::~CheckpointWriter() {
 }
 
 void CheckpointWriter::work() {
+  set_thread_count(1);  // of OpenMP, in the changes of layout: cores are for learners
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return ends_ || job_.has_value(); });
