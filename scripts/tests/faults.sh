@@ -280,7 +280,7 @@ folders_that_vanish() {
     [[ -z $(ls -A "$folder/fixed") ]] || die "read-only: something was written"
     chattr -i "$folder/fixed"
     for how in stop continue; do
-      begin "fixed-$how" training.epochs=60 checkpoint.every_epochs=2 checkpoint.on_write_error="$how"
+      begin "fixed-$how" training.epochs=600 checkpoint.every_epochs=2 checkpoint.on_write_error="$how"
       await_checkpoint
       chattr +i "$out/checkpoints"
       kept=$(newest "$out")
@@ -289,14 +289,14 @@ folders_that_vanish() {
         await_more $(($(rows "$out") + 10)) "on_write_error = continue: it does not go on"
         chattr -i "$out/checkpoints"
         ends 300 0 "on_write_error = continue"
-        [[ $(rows "$out") -eq 61 ]] || die "continue: rows are missing"
+        [[ $(rows "$out") -eq 601 ]] || die "continue: rows are missing"
       else
         ends 300 3 "on_write_error = stop"
         one_complaint "on_write_error = stop"
         chattr -i "$out/checkpoints"
         [[ $answer == *"checkpoints"* ]] || die "stop: no path: $answer"
         [[ $sum == $(sha256sum <"$kept") ]] || die "stop: the checkpoint before is not whole"
-        expect 0 run "$deck" run.output="$out" --resume training.epochs=60 checkpoint.every_epochs=2
+        expect 0 run "$deck" run.output="$out" --resume training.epochs=600 checkpoint.every_epochs=2
       fi
     done
   fi
