@@ -44,8 +44,6 @@ test_every = 0.125
 [optimizer]
 learning_rate = 0.02
 schedule = {policy = "multistep", steps = [1.3, 2.1], gamma = 0.5}
-[averaging]
-period = 2
 [learners]
 per_device = 2
 threads = 1
@@ -75,14 +73,16 @@ units = 10
 
 # Name, model, overrides.
 CASES = [
-    ("sma", PLAIN, []),
+    ("sma", PLAIN, ["averaging.period=2"]),
     ("sma-normed", NORMED, ["averaging.period=3"]),
     ("local_sgd", PLAIN, ["averaging.method=local_sgd", "averaging.period=4"]),
-    ("reference", PLAIN, ["averaging.method=reference", "devices.topology=pack:2 numa:1 core:2 pu:1"]),
+    ("reference", PLAIN, ["averaging.method=reference", "averaging.period=2",
+                           "devices.topology=pack:2 numa:1 core:2 pu:1"]),
     ("ssgd-normed", NORMED, ["averaging.method=ssgd", "batch_norm.statistics=recompute",
                              "batch_norm.samples=64"]),
     ("easgd", PLAIN, ["averaging.method=easgd", "averaging.period=3", "learners.per_device=3"]),
-    ("post_local_sgd", PLAIN, ["averaging.method=post_local_sgd", "averaging.local_from_epoch=1.5"]),
+    ("post_local_sgd", PLAIN, ["averaging.method=post_local_sgd", "averaging.period=2",
+                                "averaging.local_from_epoch=1.5"]),
     ("polyak_ruppert", PLAIN, ["averaging.method=polyak_ruppert"]),
     ("never-normed", NORMED, ["averaging.period=never"]),
 ]
