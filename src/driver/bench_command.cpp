@@ -238,8 +238,7 @@ int bench_command(const BenchRequest& request, char** argv) {
       prepare_run(config, request.deck.search, [](const std::string& line) {
         fmt::print(stderr, "crossbow: {}\n", line);
       });
-  const int devices =
-      std::max(1, static_cast<int>(run.devices.topology->devices().size()));
+  const int devices = device_count(*run.devices.topology);
   for (const int learners : request.learners) {
     check_stable(config, learners * devices, "--learners");
   }

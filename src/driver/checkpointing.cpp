@@ -60,12 +60,16 @@ std::string reduction_text(const PreparedRun& run) {
 
 }  // namespace
 
-Checkpoint to_checkpoint(TrainingState&& state, const PreparedRun& run) {
-  Checkpoint file;
-  for (auto& [name, tensor] : state.tensors) {
+void add_tensors(NamedTensors&& tensors, Checkpoint& file) {
+  for (auto& [name, tensor] : tensors) {
     file.tensors[name] = std::move(tensor.values);
     file.shapes[name] = tensor.shape;
   }
+}
+
+Checkpoint to_checkpoint(TrainingState&& state, const PreparedRun& run) {
+  Checkpoint file;
+  add_tensors(std::move(state.tensors), file);
   const ImageSize image = run.training_set().image();
   file.integers = {{"round", state.round},
                    {"samples", state.samples},

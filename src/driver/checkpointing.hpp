@@ -14,8 +14,12 @@
 
 namespace crossbow {
 
+/// Add `tensors`, by their names in TrainingState.
+void add_tensors(NamedTensors&& tensors, Checkpoint& file);
+
 /// The file's content for `state` of `run`, with what a resumed run must have in common
-/// with it and the deck, from which `crossbow evaluate` builds the network again.
+/// with it and the deck, from which `crossbow evaluate` builds the network again. Tensors
+/// are those that are unpacked.
 Checkpoint to_checkpoint(TrainingState&& state, const PreparedRun& run);
 
 /// The inverse. Throws Error(data) naming `path` where something is missing or a value is

@@ -86,8 +86,12 @@ Topology played_devices(const DeviceOptions& options) {
 
 }  // namespace
 
+int device_count(const Topology& topology) {
+  return std::max(1, static_cast<int>(topology.devices().size()));
+}
+
 int check_numbers(const Topology& topology, int learners_per_device) {
-  const int devices = std::max(1, static_cast<int>(topology.devices().size()));
+  const int devices = device_count(topology);
   CROSSBOW_VALIDATE(devices <= most_devices,
                     ExitCode::usage,
                     {fmt::format("{} devices are too many", devices),

@@ -40,6 +40,9 @@ DeviceSetup set_up_devices(const RunConfig& config,
 /// given plan. Throws Error(usage) where learners are too many.
 DeviceSetup with_learners(DeviceSetup setup, const LearnerCounts& counts);
 
+/// Devices that learners are placed on; a machine without any is one.
+int device_count(const Topology& topology);
+
 /// The cores of the device with the fewest that learners can share; a GPU has 1.
 int fewest_cores(const Topology& topology);
 

@@ -133,7 +133,7 @@ void RunSession::begin_record(bool going_on) {
   record_ = run_record_head(run_);
   record_["resumed_from_round"] =
       going_on ? nlohmann::json(state_->round) : nlohmann::json();
-  if (going_on && state_->tuned.has_value()) {
+  if (tuner_.has_value() && going_on && state_->tuned.has_value()) {
     record_["tuner"] = {{"decision", "settled before"},
                         {"learners_per_device", state_->tuned->counts.per_device},
                         {"threads", state_->tuned->counts.threads}};
@@ -317,9 +317,14 @@ void RunSession::tuned(const TuningEvent& event) {
 void RunSession::checkpoint(TrainingState&& state) {
   const std::int64_t round = state.round;
   since_checkpoint_.restart();
-  auto make = [this, state = std::move(state)]() mutable {
-    state.unpack();
-    return to_checkpoint(std::move(state), run_);
+  PackedTensors packed = std::move(state.packed);
+  // The rest is said now: the auto-tuner may change the run before this is written.
+  auto make = [file = to_checkpoint(std::move(state), run_),
+               packed = std::move(packed)]() mutable {
+    NamedTensors tensors;
+    packed.unpack(tensors);
+    add_tensors(std::move(tensors), file);
+    return std::move(file);
   };
   writer_->write(std::move(make), round, is_best_);
   is_best_ = false;

@@ -1,8 +1,8 @@
 #include "driver/throughput.hpp"
 
-#include <algorithm>
 #include <vector>
 
+#include "base/median.hpp"
 #include "base/scoped_timer.hpp"
 
 #include "kernels/dispatch.hpp"
@@ -57,11 +57,6 @@ double rounds_per_second(const PreparedRun& run,
   return observer.rounds_per_second();
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 /// The same learners, each by itself.
 TrainerOptions left_alone(TrainerOptions options) {
   options.averaging = {};
@@ -105,10 +100,10 @@ Throughput measure_throughput(const PreparedRun& run,
       seconds.push_back(1 / rates.back() - 1 / rate_alone);
     }
   }
-  Throughput throughput{median(rates), std::nullopt};
+  Throughput throughput{upper_median(rates), std::nullopt};
   if (compares) {
     throughput.synchronisation = {
-        median(losses), median(seconds), counted_bytes(run, options)};
+        upper_median(losses), upper_median(seconds), counted_bytes(run, options)};
   }
   return throughput;
 }

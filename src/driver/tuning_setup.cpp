@@ -6,13 +6,9 @@
 namespace crossbow {
 namespace {
 
-int device_count(const PreparedRun& run) {
-  return std::max(1, static_cast<int>(run.devices.topology->devices().size()));
-}
-
 /// Have `run` train with these numbers. Throws std::bad_alloc where memory is not enough.
 void set_learners(const LearnerCounts& counts, PreparedRun& run) {
-  const int learners = counts.per_device * device_count(run);
+  const int learners = counts.per_device * device_count(*run.devices.topology);
   const NetworkPlan network = plan_for(run.config.model, run.training_set());
   if (!fits_memory(memory_need_of(run, network, learners), run.config.run.memory_limit)) {
     throw std::bad_alloc();
@@ -25,7 +21,7 @@ void set_learners(const LearnerCounts& counts, PreparedRun& run) {
 
 int most_learners_per_device(const PreparedRun& run) {
   constexpr int usual_maximum = 32, usual_on_each = 8;
-  const int devices = device_count(run);
+  const int devices = device_count(*run.devices.topology);
   const int wanted = run.config.learners.maximum;
   const int maximum =
       wanted > 0 ? wanted
@@ -41,7 +37,7 @@ TuningSetup tuning_setup(PreparedRun& run) {
   setup.tuner.most = most_learners_per_device(run);
   setup.tuner.threshold = run.config.autotune.threshold;
   setup.window = run.config.autotune.window;
-  setup.devices = device_count(run);
+  setup.devices = device_count(*run.devices.topology);
   setup.options_for = [&run](const LearnerCounts& counts) {
     set_learners(counts, run);
     return run.options;

@@ -81,8 +81,9 @@ void ParameterLayout::unpack(std::span<const float> vector,
 }
 
 void PackedTensors::unpack(NamedTensors& tensors) {
-  for (const Part& part : parts_) {
+  for (Part& part : parts_) {
     part.layout.unpack(part.vector, part.prefix, tensors);
+    std::vector<float>().swap(part.vector);  // or all would be there twice
   }
   parts_.clear();
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/contract.hpp"
+#include "base/median.hpp"
 
 namespace crossbow {
 namespace {
@@ -58,7 +59,7 @@ void AutoTuner::add_window(double images_per_second, const TunerTime& time) {
   if (static_cast<int>(rates_.size()) < search_windows) {
     return;
   }
-  const double rate = median_rate(std::exchange(rates_, {}));
+  const double rate = upper_median(std::exchange(rates_, {}));
   const std::optional<Trial> before = best();
   const std::string reason = before.has_value()
                                  ? fmt::format("{} against {} learner(s) of {} thread(s)",
@@ -231,7 +232,7 @@ void AutoTuner::watch(const TunerTime& time) {
   if (static_cast<int>(rates_.size()) < watch_windows) {
     return;
   }
-  const double rate = median_rate(std::exchange(rates_, {}));
+  const double rate = upper_median(std::exchange(rates_, {}));
   const double drop = options_.threshold * (is_sure_ ? drop_from_many : drop_from_few);
   if (rate < (1 - drop) * settled_->images_per_second) {
     if (++lows_ == low_medians) {
@@ -280,12 +281,6 @@ int most_learners_per_device(const AveragingOptions& averaging,
     ++most;
   }
   return most;
-}
-
-double median_rate(std::vector<double> rates) {
-  CROSSBOW_EXPECT(!rates.empty());
-  std::sort(rates.begin(), rates.end());
-  return rates[rates.size() / 2];
 }
 
 }  // namespace crossbow

@@ -118,7 +118,4 @@ int most_learners_per_device(const AveragingOptions& averaging,
                              int devices,
                              int maximum);
 
-/// The median of `rates`, which are not empty; of an even number the upper one.
-double median_rate(std::vector<double> rates);
-
 }  // namespace crossbow

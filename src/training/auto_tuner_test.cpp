@@ -295,10 +295,5 @@ TEST(MostLearners, are_within_the_maximum_and_stable) {
   EXPECT_EQ(most_learners_per_device(averaging, 0.9, 1, 32), 32);
 }
 
-TEST(MedianRate, is_the_middle_one) {
-  EXPECT_EQ(median_rate({3, 1, 2}), 2);
-  EXPECT_EQ(median_rate({4, 1, 2, 3}), 3);
-}
-
 }  // namespace
 }  // namespace crossbow

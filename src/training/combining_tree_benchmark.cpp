@@ -3,7 +3,6 @@
 //
 //   build/release/crossbow_training_benchmark [synthetic machine] [learners a device]
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/median.hpp"
 #include "base/scoped_timer.hpp"
 #include "base/wait.hpp"
 
@@ -30,11 +30,6 @@ namespace {
 using Exec = Kokkos::Serial;
 
 constexpr int repeats = 9;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 /// Run work(j) in `count` threads, each on its PUs where it can be bound.
 template <class Work>
@@ -78,7 +73,7 @@ double stream_rate(const Topology& machine, const Placement& placement, double b
       });
     }
   });
-  return median(rates);
+  return upper_median(rates);
 }
 
 /// Seconds of one sum of all learners' corrections into z.
@@ -117,7 +112,7 @@ double sum_seconds(const Topology& machine,
       });
     }
   });
-  return median(seconds);
+  return upper_median(seconds);
 }
 
 void compare(const Topology& live,

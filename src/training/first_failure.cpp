@@ -39,11 +39,11 @@ std::exception_ptr bad_number(const std::string& what,
 
 std::exception_ptr no_thread(int j, const std::string& why) {
   return std::make_exception_ptr(
-      Error(ExitCode::usage,
-            {fmt::format("the thread of learner {} cannot be started", j),
-             why,
-             "",
-             "Lower learners.per_device, or ask for a higher limit of processes"}));
+      NoThread(ExitCode::usage,
+               {fmt::format("the thread of learner {} cannot be started", j),
+                why,
+                "",
+                "Lower learners.per_device, or ask for a higher limit of processes"}));
 }
 
 }  // namespace crossbow

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <string>
 
+#include "base/error.hpp"
+
 #include "training/round_schedule.hpp"
 
 namespace crossbow {
@@ -30,7 +32,13 @@ std::exception_ptr bad_number(const std::string& what,
                               const std::string& whose,
                               const RoundPlan& round);
 
-/// The Error(usage) of a system that gives no thread to learner j.
+/// The Error(usage) of a system that gives no thread to a learner.
+class NoThread : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The NoThread of learner j.
 std::exception_ptr no_thread(int j, const std::string& why);
 
 }  // namespace crossbow

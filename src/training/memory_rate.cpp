@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <system_error>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include <unistd.h>
 
+#include "base/median.hpp"
 #include "base/scoped_timer.hpp"
 #include "base/wait.hpp"
 
 #include "kernels/elementwise.hpp"
 #include "kernels/instance.hpp"
 
-#include "training/first_failure.hpp"
+#include "training/learner_threads.hpp"
 #include "training/trainer_setup.hpp"
 
 namespace crossbow {
@@ -39,22 +39,12 @@ class MemoryStream {
         together_(o_.learners) {}
 
   double rate() {
-    std::vector<std::thread> threads;
-    threads.reserve(static_cast<std::size_t>(o_.learners));
-    try {
-      for (int j = 0; j < o_.learners; ++j) {
-        threads.emplace_back([this, j] { run_guarded(j); });
-      }
-    } catch (const std::system_error& error) {
-      failure_.add(0, 0, no_thread(static_cast<int>(threads.size()), error.what()));
-      together_.abort();
-    }
-    for (std::thread& thread : threads) {
-      thread.join();
-    }
-    failure_.rethrow();
-    std::sort(rates_.begin(), rates_.end());
-    return rates_[rates_.size() / 2];
+    run_learner_threads(
+        o_.learners,
+        [this](int j) { run_guarded(j); },
+        [this] { together_.abort(); },
+        failure_);
+    return upper_median(std::move(rates_));
   }
 
  private:

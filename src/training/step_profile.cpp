@@ -1,11 +1,11 @@
 #include "training/step_profile.hpp"
 
-#include <algorithm>
 #include <future>
 #include <memory>
 #include <numeric>
 #include <string>
 
+#include "base/median.hpp"
 #include "base/scoped_timer.hpp"
 
 #include "kernels/instance.hpp"
@@ -21,12 +21,6 @@ namespace {
 
 constexpr int warm_up = 2;        // rounds of each kind before the first that counts
 constexpr int fewest_rounds = 5;  // of each kind, however long they take
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// Learner 0 of `options` as a training with one learner on one device.
 TrainerOptions alone(TrainerOptions options) {
@@ -69,7 +63,7 @@ class PartTimer final : public LayerObserver<Exec> {
     std::vector<double> medians;
     medians.reserve(seconds_.size());
     for (const std::vector<double>& part : seconds_) {
-      medians.push_back(median(part));
+      medians.push_back(upper_median(part));
     }
     return medians;
   }
@@ -185,7 +179,7 @@ StepProfile profile_alone(const TrainerOptions& o,
   StepProfile profile =
       profile_of(timer.medians(), plan_for(o.model, samples).layers.size());
   profile.rounds = static_cast<std::int64_t>(rounds.size());
-  profile.round = median(std::move(rounds));
+  profile.round = upper_median(std::move(rounds));
   return profile;
 }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <system_error>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -13,7 +11,6 @@
 #include "base/wait.hpp"
 
 #include "kernels/instance.hpp"
-#include "topology/thread_binding.hpp"
 
 #include "averaging/averaging_method.hpp"
 #include "model/host_transfer.hpp"
@@ -21,6 +18,7 @@
 #include "training/evaluator.hpp"
 #include "training/first_failure.hpp"
 #include "training/learner.hpp"
+#include "training/learner_threads.hpp"
 #include "training/progress_board.hpp"
 #include "training/progress_meter.hpp"
 #include "training/restart.hpp"
@@ -57,20 +55,8 @@ class Training {
         progress_(schedule_, options.learners, start_.round) {}
 
   TrainingEnd run() {
-    std::vector<std::thread> threads;
-    threads.reserve(static_cast<std::size_t>(o_.learners));
-    try {
-      for (int j = 0; j < o_.learners; ++j) {
-        threads.emplace_back([this, j] { run_guarded(j); });
-      }
-    } catch (const std::system_error& error) {
-      failure_.add(0, 0, no_thread(static_cast<int>(threads.size()), error.what()));
-      abort();
-    }
-    for (std::thread& thread : threads) {
-      thread.join();
-    }
-    failure_.rethrow();
+    run_learner_threads(
+        o_.learners, [this](int j) { run_guarded(j); }, [this] { abort(); }, failure_);
     return end();
   }
 
@@ -171,16 +157,8 @@ class Training {
     }
   }
 
-  /// Keep the calling thread, learner j's, on its cores; false if that cannot be.
-  bool bind(int j) const {
-    return o_.topology != nullptr &&
-           bind_this_thread(*o_.topology,
-                            o_.placement.pus_of_learner[static_cast<std::size_t>(j)]);
-  }
-
   Worker make_worker(int j) {
-    set_thread_count(o_.threads);
-    if (o_.bind && !bind(j)) {
+    if (!settle_thread(o_, j)) {
       bound_ = false;
     }
     Exec exec = make_instance<Exec>(o_.threads);

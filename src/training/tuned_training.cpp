@@ -13,6 +13,7 @@
 #include "kernels/dispatch.hpp"
 
 #include "data/batch_stream.hpp"
+#include "training/first_failure.hpp"
 #include "training/round_schedule.hpp"
 #include "training/trainer_setup.hpp"
 
@@ -25,13 +26,13 @@ constexpr double longer_watch = 5;
 /// What is thrown where memory or threads are short: Kokkos and the vendors' libraries
 /// have errors of their own, which only their texts tell from others.
 bool is_of_resources(const std::exception& error) {
-  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+      dynamic_cast<const NoThread*>(&error) != nullptr) {
     return true;
   }
   const std::string_view text = error.what();
   return text.find("memory space failed to allocate") != std::string_view::npos ||
-         text.find("out of memory") != std::string_view::npos ||
-         text.find("cannot be started") != std::string_view::npos;
+         text.find("out of memory") != std::string_view::npos;
 }
 
 /// Counts rounds in windows of time, of learner 0's clock. A test or a checkpoint divides
